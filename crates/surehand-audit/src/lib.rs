@@ -1,0 +1,1 @@
+//! The record of what ran and who allowed it.

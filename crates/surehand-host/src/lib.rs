@@ -1,0 +1,1 @@
+//! Configuration, connections, catalog, the one call pipeline, the agent loop.

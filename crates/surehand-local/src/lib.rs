@@ -1,0 +1,1 @@
+//! The embedded model: fetch, load, constrained decoding, kept prefixes.

@@ -1,0 +1,85 @@
+use std::future::Future;
+use std::pin::Pin;
+
+use surehand_model::{ContentBlock, RawJson, Tool};
+
+/// A boxed future that may move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Who somebody is, on the wire of every revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Implementation {
+    /// For machines, for example `surehand-time`.
+    pub name: String,
+    /// For people.
+    pub title: Option<String>,
+    /// Free form.
+    pub version: String,
+}
+
+/// What a server author writes: the same handler serves every transport and every revision.
+pub trait ServerHandler: Send + Sync + 'static {
+    /// Who this server is.
+    fn implementation(&self) -> Implementation;
+
+    /// How to use it, for the model.
+    fn instructions(&self) -> Option<String> {
+        None
+    }
+
+    /// Its tools, always in the same order.
+    fn tools(&self) -> Vec<Tool>;
+
+    /// Runs one tool. The arguments are whatever the caller sent (`{}` when nothing): checking them is the handler's part, and
+    /// `#[tool]` does it.
+    ///
+    /// Dropping the future cancels the call.
+    ///
+    /// # Errors
+    ///
+    /// [`CallFailure::UnknownTool`] when there is no such tool. A tool that fails is [`ToolOutput::error`], not an error here.
+    fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>>;
+}
+
+/// One call as it reaches a server.
+#[derive(Clone, Debug)]
+pub struct ToolInvocation<'a> {
+    /// The tool's own name.
+    pub name: &'a str,
+    /// As the caller wrote them.
+    pub arguments: RawJson,
+}
+
+/// What a tool gives back: content for a model, and the same thing structured where the tool has an output schema.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolOutput {
+    /// In order.
+    pub content: Vec<ContentBlock>,
+    /// Any JSON value.
+    pub structured: Option<RawJson>,
+    /// The tool failed; the content says how, in words a model can act on.
+    pub is_error: bool,
+}
+
+impl ToolOutput {
+    /// One text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: vec![ContentBlock::Text(text.into())], structured: None, is_error: false }
+    }
+
+    /// A failure, in words a model can act on.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(text) }
+    }
+}
+
+/// Why a call never reached a tool. Becomes a JSON-RPC error.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallFailure {
+    /// The server has no such tool: JSON-RPC -32602.
+    #[error("Unknown tool: {0}")]
+    UnknownTool(String),
+    /// The server broke its own promise: JSON-RPC -32603.
+    #[error("{0}")]
+    Internal(String),
+}

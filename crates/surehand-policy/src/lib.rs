@@ -1,0 +1,1 @@
+//! Rules and decisions over calls. Pure.

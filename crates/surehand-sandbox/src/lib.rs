@@ -1,0 +1,1 @@
+//! Starts child processes under limits; the only place that does.

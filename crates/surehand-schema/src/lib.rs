@@ -1,0 +1,1 @@
+//! JSON Schema: validate, explain a violation, repair what the schema proves.

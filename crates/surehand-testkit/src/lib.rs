@@ -1,0 +1,1 @@
+//! Scripted models, fake servers and helpers for integration tests.

@@ -1,0 +1,1 @@
+//! stdio, Streamable HTTP, in-process; one guarded HTTP client.
