@@ -22,7 +22,7 @@ impl From<&str> for CallId {
 }
 
 /// "Call this with that", as a model said it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Under which it is answered.
     pub id: CallId,

@@ -1,7 +1,9 @@
+use serde::{Deserialize, Serialize};
+
 use crate::{CallId, Label, RawJson};
 
 /// One piece of what a tool gave back, or of what a message shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContentBlock {
     /// Plain text.
     Text(String),
@@ -37,7 +39,7 @@ pub enum ContentBlock {
 }
 
 /// What a resource holds: `text`, or `blob` in base64.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceContents {
     /// Which resource.
     pub uri: String,
@@ -50,7 +52,7 @@ pub struct ResourceContents {
 }
 
 /// The answer to one call. Every call gets exactly one, whatever happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The call that this answers.
     pub id: CallId,

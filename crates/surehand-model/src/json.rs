@@ -60,7 +60,9 @@ impl Json {
     /// The member `key` of an object; the last where it stands twice.
     pub fn get(&self, key: &str) -> Option<&Json> {
         match self {
-            Self::Object(members) => members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value),
+            Self::Object(members) => {
+                members.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+            }
             _ => None,
         }
     }
@@ -404,7 +406,8 @@ impl Parser<'_> {
         let mut out = String::new();
         loop {
             let rest = &self.text[self.at..];
-            let Some(stop) = rest.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20) else {
+            let Some(stop) = rest.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20)
+            else {
                 self.at = self.text.len();
                 return Err(self.fault("a string without its closing quote"));
             };

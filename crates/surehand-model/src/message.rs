@@ -1,7 +1,9 @@
+use serde::{Deserialize, Serialize};
+
 use crate::{ContentBlock, RawJson, ToolCall, ToolResult};
 
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// The operator's instructions.
     System,
@@ -14,7 +16,7 @@ pub enum Role {
 }
 
 /// One message of a conversation: an ordered list of parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -30,7 +32,10 @@ impl Message {
 
     /// The results of one turn's calls, in the order of the calls.
     pub fn results(results: Vec<ToolResult>) -> Self {
-        Self { role: Role::Tool, parts: results.into_iter().map(|result| PartKind::Result(result).into()).collect() }
+        Self {
+            role: Role::Tool,
+            parts: results.into_iter().map(|result| PartKind::Result(result).into()).collect(),
+        }
     }
 
     /// The text parts, joined without anything between.
@@ -62,7 +67,7 @@ impl Message {
 }
 
 /// One part of a message, with whatever its provider wants to see again exactly there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// What it says.
     pub kind: PartKind,
@@ -84,7 +89,7 @@ impl From<PartKind> for Part {
 }
 
 /// What a part says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PartKind {
     /// Words.
     Text(String),
@@ -102,7 +107,7 @@ pub enum PartKind {
 }
 
 /// JSON that one dialect wants back untouched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderState {
     /// The dialect it came from, for example `anthropic`. Never sent to another.
     pub dialect: String,
@@ -110,4 +115,40 @@ pub struct ProviderState {
     pub key: String,
     /// As it came.
     pub value: RawJson,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Label, ResourceContents};
+
+    #[test]
+    fn a_message_written_and_read_back_is_the_same_to_the_byte() {
+        let call = ToolCall::new("t1", "a", r#"{"n":1.10,"big":123456789012345678901234567890}"#);
+        let state = ProviderState {
+            dialect: "gemini".into(),
+            key: "thoughtSignature".into(),
+            value: RawJson::parse("\"x\"").unwrap(),
+        };
+        let resource =
+            ResourceContents { uri: "file:///a".into(), mime_type: None, text: Some("t".into()), blob: None };
+        let result = ToolResult {
+            content: vec![
+                ContentBlock::Unknown(RawJson::parse(r#"{"type":"new","v":1e2}"#).unwrap()),
+                ContentBlock::Resource(resource),
+            ],
+            structured: Some(RawJson::parse(r#"{"z":1,"a":2}"#).unwrap()),
+            label: Label::tool("s", "a"),
+            ..ToolResult::text("t1".into(), "a", "")
+        };
+        let parts = vec![
+            Part { kind: PartKind::Call(call), state: vec![state] },
+            PartKind::Result(result).into(),
+            PartKind::Opaque.into(),
+            PartKind::Reasoning("hm".into()).into(),
+        ];
+        let message = Message { role: Role::Assistant, parts };
+        let written = serde_json::to_string(&message).unwrap();
+        assert_eq!(serde_json::from_str::<Message>(&written).unwrap(), message);
+    }
 }
