@@ -1,6 +1,37 @@
 //! The Model Context Protocol as data and state machines: a JSON-RPC envelope with raw payloads, revisions as one table, typed
 //! views chosen by method. Pure: no I/O, no clock.
 
+mod client;
+mod envelope;
+mod error;
 mod handler;
+mod members;
+mod meta;
+mod method;
+mod revision;
+mod types;
 
+pub use client::{
+    Ask, Era, Exchange, Incoming, Listed, Listing, Opened, Opening, OpeningFault, OpeningOutcome,
+    OpeningRequest, OpeningStep, Paging, ResultFault, ServerNotice, Speaker, check_result,
+};
+pub use envelope::{
+    EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_notification,
+    write_request, write_result,
+};
+pub use error::{ErrorCode, RpcError};
 pub use handler::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
+pub use method::{
+    CallTool, Complete, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources, ListTools,
+    Method, PagedMethod, ReadResource,
+};
+pub use revision::{Feature, Revision};
+pub use types::completion::{
+    CompleteParams, CompleteResult, CompletionArgument, CompletionContext, CompletionRef,
+};
+pub use types::lifecycle::ServerFacts;
+pub use types::prompts::{GetPromptParams, GetPromptResult, Prompt, PromptArgument, PromptMessage};
+pub use types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
+pub use types::tools::{CallToolParams, CallToolResult};
+pub use types::utilities::{LogMessage, Progress};
+pub use types::{Page, ReadResult, ShapeFault};

@@ -1,0 +1,11 @@
+//! The client's side as state machines: opening a connection in either era, matching answers to requests, turning pages.
+
+mod exchange;
+mod opening;
+mod paging;
+mod speaker;
+
+pub use exchange::{Exchange, Incoming, ServerNotice};
+pub use opening::{Ask, Era, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep};
+pub use paging::{Listed, Listing, Paging};
+pub use speaker::{ResultFault, Speaker, check_result};

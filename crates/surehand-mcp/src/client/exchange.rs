@@ -1,0 +1,261 @@
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use surehand_model::{Note, RawJson};
+
+use crate::envelope::{
+    EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_result,
+};
+use crate::error::{ErrorCode, RpcError};
+use crate::members::Members;
+use crate::method::name;
+use crate::revision::{Feature, Revision};
+use crate::types::utilities::{LogMessage, Progress, read_log, read_progress};
+
+/// The requests of a client that wait for an answer, each with whatever waits for it (`W`).
+///
+/// Bytes come in, and what is to be done about them comes out. What a server sends that makes no sense is said and survived.
+#[derive(Debug)]
+pub struct Exchange<W> {
+    next: u64,
+    waiting: HashMap<u64, W>,
+    revision: Option<Revision>,
+    limits: EnvelopeLimits,
+}
+
+/// What a message from the server means.
+#[derive(Debug)]
+pub enum Incoming<W> {
+    /// The answer that `waiter` waited for.
+    Answer {
+        /// Handed back.
+        waiter: W,
+        /// The result as it came, or the server's error.
+        outcome: Result<RawJson, RpcError>,
+    },
+    /// How far a request that still waits has come.
+    Progress {
+        /// Which request.
+        id: u64,
+        /// How far.
+        progress: Progress,
+    },
+    /// To be sent to the server at once.
+    Reply(String),
+    /// The server tells something that nobody asked for.
+    Notice(ServerNotice),
+    /// Something odd.
+    Note(Note),
+}
+
+/// Something a server tells on its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerNotice {
+    /// Its tools are not what they were.
+    ToolsChanged,
+    /// Its resources are not what they were.
+    ResourcesChanged,
+    /// Its prompts are not what they were.
+    PromptsChanged,
+    /// One resource is not what it was.
+    ResourceUpdated {
+        /// Which.
+        uri: String,
+    },
+    /// It logs something.
+    Log(LogMessage),
+    /// A notification that this client has no word for.
+    Other {
+        /// Which.
+        method: String,
+        /// As they came.
+        params: Option<RawJson>,
+    },
+}
+
+impl<W> Exchange<W> {
+    /// Nothing waits yet. `revision` is none while the connection is being opened.
+    pub fn new(revision: Option<Revision>, limits: EnvelopeLimits) -> Self {
+        Self { next: 1, waiting: HashMap::new(), revision, limits }
+    }
+
+    /// From here on the connection speaks this revision.
+    pub fn settle(&mut self, revision: Revision) {
+        self.revision = Some(revision);
+    }
+
+    /// Takes an id for a request that is about to be sent. Never used again on this connection.
+    pub fn begin(&mut self, waiter: W) -> u64 {
+        let id = self.next;
+        self.expect(id, waiter);
+        id
+    }
+
+    /// The same, where the id has been chosen elsewhere.
+    pub fn expect(&mut self, id: u64, waiter: W) {
+        self.next = self.next.max(id + 1);
+        self.waiting.insert(id, waiter);
+    }
+
+    /// Who waits for this answer.
+    pub fn waiter(&self, id: u64) -> Option<&W> {
+        self.waiting.get(&id)
+    }
+
+    /// Nobody waits for this answer any more; when it comes, it is dropped.
+    pub fn forget(&mut self, id: u64) -> Option<W> {
+        self.waiting.remove(&id)
+    }
+
+    /// Everybody who still waits, for when the connection is gone.
+    pub fn abandon(&mut self) -> Vec<W> {
+        self.waiting.drain().map(|(_, waiter)| waiter).collect()
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Takes one message (one line, one event, one body) in.
+    pub fn receive(&mut self, text: &str) -> Vec<Incoming<W>> {
+        let mut incoming = Vec::with_capacity(1);
+        match parse_message(text, self.limits) {
+            Ok(message) => self.message(message, &mut incoming),
+            Err(EnvelopeFault::Batch)
+                if self.revision.is_none_or(|revision| revision.has(Feature::Batch)) =>
+            {
+                match split_batch(text, self.limits) {
+                    Ok(items) => {
+                        for item in items {
+                            match parse_message(item, self.limits) {
+                                Ok(message) => self.message(message, &mut incoming),
+                                Err(fault) => self.fault(&fault, item, &mut incoming),
+                            }
+                        }
+                    }
+                    Err(fault) => self.fault(&fault, text, &mut incoming),
+                }
+            }
+            Err(fault) => self.fault(&fault, text, &mut incoming),
+        }
+        incoming
+    }
+
+    fn message(&mut self, message: Message<'_>, incoming: &mut Vec<Incoming<W>>) {
+        match message {
+            Message::Answer { id, outcome } => {
+                let Some(waiter) = self.take_waiter(id.as_ref(), outcome.is_err()) else {
+                    if id.as_ref().and_then(Id::as_number).is_none_or(|id| id >= self.next) {
+                        let what = match &id {
+                            Some(id) => format!("answer under id {id} dropped"),
+                            None => "answer without an id dropped".to_owned(),
+                        };
+                        incoming.push(Incoming::Note(Note::new(
+                            "server",
+                            what,
+                            "nothing was asked under it",
+                        )));
+                    }
+                    return;
+                };
+                incoming.push(Incoming::Answer { waiter, outcome: outcome.map(RawJson::from) });
+            }
+            Message::Request { id, method, .. } => self.request(&id, &method, incoming),
+            Message::Notification { method, params } => self.notification(&method, params, incoming),
+        }
+    }
+
+    /// An error without an id can only mean the one request that waits.
+    fn take_waiter(&mut self, id: Option<&Id>, is_error: bool) -> Option<W> {
+        match id {
+            Some(id) => self.waiting.remove(&id.as_number()?),
+            None if is_error && self.waiting.len() == 1 => self.abandon().pop(),
+            None => None,
+        }
+    }
+
+    /// A request of the server. A stateless server must not send any, and is not answered.
+    fn request(&self, id: &Id, method: &str, incoming: &mut Vec<Incoming<W>>) {
+        if self.revision.is_some_and(Revision::is_modern) {
+            let what = format!("request `{method}` of the server dropped");
+            incoming.push(Incoming::Note(Note::new(
+                "server",
+                what,
+                "this revision has no requests to clients",
+            )));
+            return;
+        }
+        incoming.push(Incoming::Reply(if method == name::PING {
+            write_result(id, "{}")
+        } else {
+            let words = format!("this client does not offer {method}");
+            write_error(Some(id), &RpcError::new(ErrorCode::METHOD_NOT_FOUND, words))
+        }));
+    }
+
+    fn notification(&self, method: &str, params: Option<&RawValue>, incoming: &mut Vec<Incoming<W>>) {
+        let notice = match method {
+            name::PROGRESS => {
+                let Some((token, progress)) = read_progress(params) else {
+                    let what = "progress report dropped";
+                    incoming.push(Incoming::Note(Note::new(
+                        "server",
+                        what,
+                        "it names no request or no number",
+                    )));
+                    return;
+                };
+                if let Some(id) = token.as_number().filter(|id| self.waiting.contains_key(id)) {
+                    incoming.push(Incoming::Progress { id, progress });
+                }
+                return;
+            }
+            // Answers that the server has given up on are waited for until their deadline all the same.
+            name::CANCELLED => return,
+            name::TOOLS_CHANGED => ServerNotice::ToolsChanged,
+            name::RESOURCES_CHANGED => ServerNotice::ResourcesChanged,
+            name::PROMPTS_CHANGED => ServerNotice::PromptsChanged,
+            name::RESOURCE_UPDATED => ServerNotice::ResourceUpdated {
+                uri: params
+                    .and_then(Members::of)
+                    .and_then(|members| members.string("uri"))
+                    .unwrap_or_default(),
+            },
+            name::MESSAGE => match read_log(params) {
+                Some(message) => ServerNotice::Log(message),
+                None => return,
+            },
+            _ => ServerNotice::Other { method: method.to_owned(), params: params.map(RawJson::from) },
+        };
+        incoming.push(Incoming::Notice(notice));
+    }
+
+    fn fault(&mut self, fault: &EnvelopeFault, text: &str, incoming: &mut Vec<Incoming<W>>) {
+        if text.trim().is_empty() {
+            return;
+        }
+        // An answer that is broken beyond its id still ends the wait.
+        if let Some(waiter) = fault.id().and_then(Id::as_number).and_then(|id| self.waiting.remove(&id)) {
+            let outcome = Err(RpcError::new(ErrorCode::INTERNAL, fault.to_string()));
+            incoming.push(Incoming::Answer { waiter, outcome });
+            return;
+        }
+        incoming.push(Incoming::Note(Note::new(
+            "server",
+            format!("dropped: {}", excerpt(text)),
+            fault.to_string(),
+        )));
+    }
+}
+
+/// The start of a text, on one line, for a note.
+fn excerpt(text: &str) -> String {
+    const LENGTH: usize = 120;
+    let line: String =
+        text.trim().chars().take(LENGTH).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if line.len() < text.trim().len() { format!("{line}...") } else { line }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! The methods of the protocol, one line each.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use surehand_model::Tool;
+
+use crate::types::completion::{CompleteParams, CompleteResult};
+use crate::types::prompts::{GetPromptParams, GetPromptResult, Prompt};
+use crate::types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
+use crate::types::tools::{CallToolParams, CallToolResult};
+use crate::types::{Page, ReadResult};
+
+/// A method of the protocol; its types hang on it.
+pub trait Method {
+    /// As it stands on the wire.
+    const NAME: &'static str;
+    /// What is asked.
+    type Params: Serialize + DeserializeOwned + Send;
+    /// What is answered.
+    type Result: ReadResult + Send;
+}
+
+/// A method whose answer comes in pages.
+pub trait PagedMethod: Method<Params = ListParams, Result = Page<Self::Item>> {
+    /// What is listed.
+    type Item: Send;
+}
+
+/// What every list method asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListParams {
+    /// Where the page starts, as the page before said; none for the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $method:ident = $name:literal: $params:ty => $result:ty;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $method {}
+        impl Method for $method {
+            const NAME: &'static str = $name;
+            type Params = $params;
+            type Result = $result;
+        }
+    )*};
+}
+
+methods! {
+    /// Lists tools.
+    ListTools = "tools/list": ListParams => Page<Tool>;
+    /// Runs one tool.
+    CallTool = "tools/call": CallToolParams => CallToolResult;
+    /// Lists resources.
+    ListResources = "resources/list": ListParams => Page<Resource>;
+    /// Lists families of resources.
+    ListResourceTemplates = "resources/templates/list": ListParams => Page<ResourceTemplate>;
+    /// Reads one resource.
+    ReadResource = "resources/read": ReadResourceParams => ReadResourceResult;
+    /// Lists prompts.
+    ListPrompts = "prompts/list": ListParams => Page<Prompt>;
+    /// Fills in one prompt.
+    GetPrompt = "prompts/get": GetPromptParams => GetPromptResult;
+    /// Completes one argument.
+    Complete = "completion/complete": CompleteParams => CompleteResult;
+}
+
+impl PagedMethod for ListTools {
+    type Item = Tool;
+}
+impl PagedMethod for ListResources {
+    type Item = Resource;
+}
+impl PagedMethod for ListResourceTemplates {
+    type Item = ResourceTemplate;
+}
+impl PagedMethod for ListPrompts {
+    type Item = Prompt;
+}
+
+/// Methods and notifications that the state machines deal with themselves.
+pub(crate) mod name {
+    pub(crate) const INITIALIZE: &str = "initialize";
+    pub(crate) const INITIALIZED: &str = "notifications/initialized";
+    pub(crate) const DISCOVER: &str = "server/discover";
+    pub(crate) const PING: &str = "ping";
+    pub(crate) const SET_LEVEL: &str = "logging/setLevel";
+    pub(crate) const CANCELLED: &str = "notifications/cancelled";
+    pub(crate) const PROGRESS: &str = "notifications/progress";
+    pub(crate) const MESSAGE: &str = "notifications/message";
+    pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+    pub(crate) const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+    pub(crate) const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+    pub(crate) const RESOURCE_UPDATED: &str = "notifications/resources/updated";
+}

@@ -1,0 +1,223 @@
+//! Source: MCP specification, "Server features: Tools".
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use surehand_model::{ContentBlock, Note, RawJson, Tool, ToolAnnotations};
+
+use super::content::{read_block, write_block};
+use super::{Page, ReadResult, Reporter, ShapeFault};
+use crate::handler::ToolOutput;
+use crate::members::{Members, string_of};
+use crate::method::{CallTool, ListTools, Method};
+use crate::revision::{Feature, Revision};
+
+/// What `tools/call` asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallToolParams {
+    /// The tool's own name.
+    pub name: String,
+    /// As the caller wrote them; left out means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<RawJson>,
+}
+
+/// What `tools/call` answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallToolResult {
+    /// In order; a block that this version has no word for is [`ContentBlock::Unknown`].
+    pub content: Vec<ContentBlock>,
+    /// `structuredContent`, as it came.
+    pub structured: Option<RawJson>,
+    /// The tool says that it failed.
+    pub is_error: bool,
+    /// What was odd about it.
+    pub notes: Vec<Note>,
+}
+
+impl ReadResult for CallToolResult {
+    fn read(result: &RawJson) -> Result<Self, ShapeFault> {
+        let Some(members) = Members::parse(result.as_str()) else {
+            return Err(ShapeFault { method: CallTool::NAME, what: "it is not an object".to_owned() });
+        };
+        let mut notes = Vec::new();
+        let mut reporter = Reporter { place: CallTool::NAME.to_owned(), notes: &mut notes };
+        let structured = members.get("structuredContent").map(RawJson::from);
+        let is_error = reporter.boolean(&members, "isError").unwrap_or(false);
+        let content = match members.present("content") {
+            Some(_) => match members.array("content") {
+                Some(blocks) => blocks
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, raw)| {
+                        read_block(raw).unwrap_or_else(|why| {
+                            reporter.note(format!("content block {index} kept as it came"), why);
+                            ContentBlock::Unknown(RawJson::from(raw))
+                        })
+                    })
+                    .collect(),
+                None => lone_content(&members, &mut reporter),
+            },
+            None if structured.is_some() => Vec::new(),
+            None => {
+                reporter.note("taken as empty", "the result has neither `content` nor `structuredContent`");
+                Vec::new()
+            }
+        };
+        Ok(Self { content, structured, is_error, notes })
+    }
+}
+
+/// `content` that is no array: one block, or a bare string, which some servers send.
+fn lone_content(members: &Members<'_>, reporter: &mut Reporter<'_>) -> Vec<ContentBlock> {
+    let Some(raw) = members.get("content") else { return Vec::new() };
+    reporter.note("taken as one block", "`content` is not an array");
+    match string_of(raw) {
+        Some(text) => vec![ContentBlock::Text(text)],
+        None => vec![read_block(raw).unwrap_or_else(|_| ContentBlock::Unknown(RawJson::from(raw)))],
+    }
+}
+
+impl ReadResult for Page<Tool> {
+    fn read(result: &RawJson) -> Result<Self, ShapeFault> {
+        Self::read_items(result, (ListTools::NAME, "tools"), read_tool)
+    }
+}
+
+fn read_tool(raw: &RawValue, reporter: &mut Reporter<'_>) -> Result<Tool, String> {
+    let members = Members::of(raw).ok_or("it is not an object")?;
+    let name = members.string("name").filter(|name| !name.is_empty()).ok_or("it has no `name`")?;
+    if let Some(key) = members.repeated(&["name", "inputSchema"]) {
+        return Err(format!("tool `{name}` has `{key}` twice, so what it is cannot be told"));
+    }
+    reporter.place = format!("{} `{name}`", reporter.place);
+    let input_schema = match members.present("inputSchema") {
+        Some(schema) if schema.get().starts_with('{') => RawJson::from(schema),
+        other => {
+            let why =
+                if other.is_some() { "`inputSchema` is not an object" } else { "it has no `inputSchema`" };
+            reporter.note("takes any arguments", why);
+            RawJson::from_serialize(&serde_json::json!({"type": "object"}))
+        }
+    };
+    let output_schema = match members.present("outputSchema") {
+        Some(schema) if matches!(schema.get().as_bytes()[0], b'{' | b't' | b'f') => {
+            Some(RawJson::from(schema))
+        }
+        Some(_) => {
+            reporter.note("`outputSchema` ignored", "it is not a schema");
+            None
+        }
+        None => None,
+    };
+    let hints = members.object("annotations");
+    if hints.is_none() && members.present("annotations").is_some() {
+        reporter.note("`annotations` ignored", "they are not an object");
+    }
+    let annotations = match &hints {
+        Some(hints) => ToolAnnotations {
+            read_only: reporter.boolean(hints, "readOnlyHint"),
+            destructive: reporter.boolean(hints, "destructiveHint"),
+            idempotent: reporter.boolean(hints, "idempotentHint"),
+            open_world: reporter.boolean(hints, "openWorldHint"),
+        },
+        None => ToolAnnotations::default(),
+    };
+    let title = reporter.string(&members, "title").or_else(|| hints.as_ref()?.string("title"));
+    let description = reporter.string(&members, "description").unwrap_or_default();
+    Ok(Tool { name, title, description, input_schema, output_schema, annotations })
+}
+
+/// A tool as a revision knows it: what the revision has no word for is left out.
+pub(crate) fn write_tool(tool: &Tool, revision: Revision) -> RawJson {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Written<'a> {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        description: &'a str,
+        input_schema: &'a RawJson,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output_schema: Option<&'a RawJson>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        annotations: Option<Hints<'a>>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Hints<'a> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        read_only_hint: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        destructive_hint: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        idempotent_hint: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        open_world_hint: Option<bool>,
+    }
+    let title = tool.title.as_deref();
+    let has_titles = revision.has(Feature::Titles);
+    let claims = tool.annotations;
+    let has_hints = claims != ToolAnnotations::default() || (title.is_some() && !has_titles);
+    RawJson::from_serialize(&Written {
+        name: &tool.name,
+        title: title.filter(|_| has_titles),
+        description: &tool.description,
+        input_schema: &tool.input_schema,
+        output_schema: tool.output_schema.as_ref().filter(|schema| has_output(schema, revision)),
+        annotations: (has_hints && revision.has(Feature::ToolAnnotations)).then_some(Hints {
+            title: title.filter(|_| !has_titles),
+            read_only_hint: claims.read_only,
+            destructive_hint: claims.destructive,
+            idempotent_hint: claims.idempotent,
+            open_world_hint: claims.open_world,
+        }),
+    })
+}
+
+/// Whether a revision can say this output schema: some want an object at its root.
+fn has_output(schema: &RawJson, revision: Revision) -> bool {
+    let names_object = || {
+        Members::parse(schema.as_str()).and_then(|members| members.string("type")).as_deref()
+            == Some("object")
+    };
+    revision.has(Feature::StructuredOutputOfAnyType)
+        || revision.has(Feature::StructuredOutput) && names_object()
+}
+
+/// What a tool gave back, as `content`, `structuredContent` and `isError` of a revision. A structured value always stands as
+/// text too, for clients that show only that.
+pub(crate) fn write_output(output: &ToolOutput, revision: Revision) -> String {
+    let structured = output.structured.as_ref();
+    let mut content: Cow<'_, [ContentBlock]> = Cow::Borrowed(&output.content);
+    if let (true, Some(value)) = (content.is_empty(), structured) {
+        content = Cow::Owned(vec![ContentBlock::Text(value.as_str().to_owned())]);
+    }
+    let mut out = String::from("\"content\":[");
+    for (index, block) in content.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str(write_block(block, revision).as_str());
+    }
+    out.push(']');
+    let sayable = |value: &&RawJson| {
+        revision.has(Feature::StructuredOutputOfAnyType)
+            || revision.has(Feature::StructuredOutput) && value.is_object()
+    };
+    if let Some(value) = structured.filter(sayable) {
+        out.push_str(",\"structuredContent\":");
+        out.push_str(value.as_str());
+    }
+    if output.is_error {
+        out.push_str(",\"isError\":true");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! Progress, log messages and cancellation. Source: MCP specification, "Utilities".
+
+use serde_json::value::RawValue;
+use surehand_model::RawJson;
+
+use crate::envelope::Id;
+use crate::members::Members;
+
+/// How far a request has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Grows with every report, in whatever unit the server counts.
+    pub progress: f64,
+    /// Where it ends, where known.
+    pub total: Option<f64>,
+    /// In words.
+    pub message: Option<String>,
+}
+
+/// The parameters of `notifications/progress`: for which request, and how far.
+pub(crate) fn read_progress(params: Option<&RawValue>) -> Option<(Id, Progress)> {
+    let members = Members::of(params?)?;
+    let token = Id::read(members.get("progressToken")?)?;
+    let progress = members.number("progress")?;
+    Some((token, Progress { progress, total: members.number("total"), message: members.string("message") }))
+}
+
+/// Something that a server logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogMessage {
+    /// `debug` to `emergency`, as of RFC 5424.
+    pub level: String,
+    /// Who says it.
+    pub logger: Option<String>,
+    /// Any JSON value.
+    pub data: RawJson,
+}
+
+/// The parameters of `notifications/message`.
+pub(crate) fn read_log(params: Option<&RawValue>) -> Option<LogMessage> {
+    let members = Members::of(params?)?;
+    Some(LogMessage {
+        level: members.string("level").unwrap_or_else(|| "info".to_owned()),
+        logger: members.string("logger"),
+        data: members.get("data").map_or_else(RawJson::null, RawJson::from),
+    })
+}
+
+/// The request that `notifications/cancelled` names.
+pub(crate) fn read_cancelled(params: Option<&RawValue>) -> Option<Id> {
+    Id::read(Members::of(params?)?.get("requestId")?)
+}
