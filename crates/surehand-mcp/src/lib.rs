@@ -9,6 +9,7 @@ mod members;
 mod meta;
 mod method;
 mod revision;
+mod toolset;
 mod types;
 
 pub use client::{
@@ -26,6 +27,11 @@ pub use method::{
     Method, PagedMethod, ReadResource,
 };
 pub use revision::{Feature, Revision};
+pub use surehand_policy::Effect;
+pub use toolset::{
+    IntoToolOutput, NoArguments, RunTool, Structured, Text, ToolCard, ToolEntry, ToolFacts, ToolFailure, Tools, Toolset,
+    nothing_found,
+};
 pub use types::completion::{
     CompleteParams, CompleteResult, CompletionArgument, CompletionContext, CompletionRef,
 };
