@@ -1,1 +1,34 @@
-//! Configuration, connections, catalog, the one call pipeline, the agent loop.
+//! The host: configuration, connections, the catalog of tools, the one call pipeline and the function-calling loop.
+//!
+//! The one decision that shapes this crate: **one function runs tools for models**, [`Host::run_call`], whoever asks. The loop
+//! ([`Agent`]) knows models and calls but no protocol; the pipeline knows servers and policy but no model; they meet in
+//! [`ToolRunner`].
+
+mod agent;
+mod answers;
+mod approval;
+mod audit;
+mod catalog;
+mod clock;
+pub mod config;
+mod connection;
+mod conversation;
+mod event;
+mod host;
+mod normalise;
+mod pipeline;
+mod prompt;
+mod record;
+mod session;
+
+pub use agent::{Agent, AgentError, CallContext, RunLimits, ToolRunner};
+pub use approval::{Approval, ApprovalRequest, Approver, ApproveAll, NobodyToAsk};
+pub use catalog::{Catalog, CatalogEntry, Unresolved, reference_of};
+pub use clock::{PauseGuard, RunClock, WallClock};
+pub use connection::{BundledOptions, BundledServer, ServerState, ServerStatus};
+pub use conversation::{Conversation, mend};
+pub use event::{HostEvent, NobodyWatches, Observer};
+pub use host::{Host, HostParts};
+pub use prompt::SYSTEM_PROMPT;
+pub use record::{Answer, CallRecord, Decided, Stop, Verdict};
+pub use session::{SessionError, SessionLog, load_session};

@@ -1,0 +1,387 @@
+//! The function-calling loop: ask the model, run its calls side by side, hand the results back under their ids, until it has no
+//! more to say.
+//!
+//! The loop knows models and calls. It does not know MCP, servers or policy: it runs tools through a [`ToolRunner`].
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use surehand_model::{
+    CallId, FinishReason, Label, Message, ModelEvent, ModelRequest, ModelTurn, Note, PartKind, Role, Tool, ToolCall,
+    ToolResult, Usage,
+};
+use surehand_provider::{BoxFuture, Provider, ProviderError};
+use thiserror::Error;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::answers;
+use crate::clock::RunClock;
+use crate::conversation::{Conversation, mend};
+use crate::event::{HostEvent, Observer};
+use crate::record::{Answer, CallRecord, Decided, Stop, Verdict};
+
+/// How long cancelled calls have to wind up before they are given up.
+const WIND_UP: Duration = Duration::from_secs(2);
+
+/// Whatever can run calls for the loop.
+pub trait ToolRunner: Send + Sync {
+    /// The tools a model may call now, under the names it must use, always in the same order.
+    fn offered(&self) -> Vec<Tool>;
+
+    /// Runs one call and says what became of it. Never fails: whatever goes wrong is in the record. Ends soon after
+    /// `context.cancel` is cancelled.
+    fn run(self: Arc<Self>, call: ToolCall, context: CallContext) -> BoxFuture<'static, CallRecord>;
+}
+
+/// What a call needs to know of the run it belongs to.
+#[derive(Clone)]
+pub struct CallContext {
+    /// The run's time.
+    pub clock: Arc<RunClock>,
+    /// Cancelled when the person cancels, or the run's time is up.
+    pub cancel: CancellationToken,
+    /// Whoever watches.
+    pub observer: Arc<dyn Observer>,
+    /// Where the call's arguments may come from: everything the model has seen.
+    pub label: Label,
+    /// The model's output limit, where one was set; named to a model that was cut off.
+    pub max_output_tokens: Option<u32>,
+}
+
+/// Where a run ends at the latest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunLimits {
+    /// How often the model may be asked. At least 1.
+    pub max_turns: u32,
+    /// How long the run may last, time spent asking a person left out.
+    pub timeout: Option<Duration>,
+    /// How many tokens it may use, read and written together.
+    pub budget_tokens: Option<u64>,
+    /// After this many turns in a row in which no call could be run, the loop stops.
+    pub max_stuck_turns: u32,
+    /// The most tokens of one turn, or the provider's own limit.
+    pub max_output_tokens: Option<u32>,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self {
+            max_turns: 50,
+            timeout: Some(Duration::from_secs(600)),
+            budget_tokens: None,
+            max_stuck_turns: 4,
+            max_output_tokens: None,
+        }
+    }
+}
+
+/// The model gave no answer. What was done until then is in `so_far`.
+#[derive(Debug, Error)]
+#[error("the model gave no answer")]
+pub struct AgentError {
+    /// Why.
+    pub source: ProviderError,
+    /// The run up to there.
+    pub so_far: Box<Answer>,
+}
+
+/// Everything a run needs.
+pub struct Agent<'a> {
+    /// Who answers.
+    pub provider: &'a dyn Provider,
+    /// The model's name without its provider's prefix.
+    pub model: String,
+    /// Who runs the calls.
+    pub tools: Arc<dyn ToolRunner>,
+    /// Whoever watches.
+    pub observer: Arc<dyn Observer>,
+    /// Where the run ends at the latest.
+    pub limits: RunLimits,
+    /// The operator's instructions.
+    pub system_prompt: Option<String>,
+}
+
+impl Agent<'_> {
+    /// Answers what the person said last. The conversation grows by everything that was said and done, and stays valid whatever
+    /// happens: every call in it is answered.
+    ///
+    /// # Errors
+    ///
+    /// [`AgentError`] when the model gives no answer. Limits and cancellation are not errors: [`Answer::stop`] tells.
+    pub async fn answer(
+        &self,
+        conversation: &mut Conversation,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, AgentError> {
+        let mut run = Run {
+            agent: self,
+            clock: Arc::new(RunClock::start()),
+            cancel,
+            calls: Vec::new(),
+            usage: Usage::default(),
+            turns: 0,
+            stuck_turns: 0,
+            text: String::new(),
+            skipped: Vec::new(),
+        };
+        let ended = run.until_done(conversation).await;
+        let (stop, detail, failure) = match ended {
+            Ok((stop, detail)) => (stop, detail, None),
+            Err(failure) => (Stop::Complete, None, Some(failure)),
+        };
+        let answer = Answer {
+            text: run.text,
+            stop,
+            detail,
+            model: self.provider.id().to_owned(),
+            turns: run.turns,
+            calls: run.calls,
+            usage: run.usage,
+            servers: Vec::new(),
+            skipped: run.skipped,
+        };
+        match failure {
+            None => Ok(answer),
+            Some(source) => Err(AgentError { source, so_far: Box::new(answer) }),
+        }
+    }
+}
+
+struct Run<'a, 'c> {
+    agent: &'a Agent<'a>,
+    clock: Arc<RunClock>,
+    cancel: &'c CancellationToken,
+    calls: Vec<CallRecord>,
+    usage: Usage,
+    turns: u32,
+    stuck_turns: u32,
+    text: String,
+    skipped: Vec<Note>,
+}
+
+type Ended = (Stop, Option<String>);
+
+impl Run<'_, '_> {
+    async fn until_done(&mut self, conversation: &mut Conversation) -> Result<Ended, ProviderError> {
+        loop {
+            if let Some(ended) = self.limit_reached() {
+                return Ok(ended);
+            }
+            self.turns += 1;
+            let turn = match self.ask_model(conversation).await {
+                Asked::Turn(turn) => turn,
+                Asked::Failed(failure) => return Err(failure),
+                Asked::Cancelled => return Ok((Stop::Cancelled, None)),
+                Asked::TimeUp => return Ok((Stop::Timeout, Some("the model was still writing".to_owned()))),
+            };
+            self.usage += turn.usage;
+            let turn = with_unique_ids(turn, self.turns);
+            let message = turn.to_message();
+            self.text = message.joined_text();
+            let calls: Vec<ToolCall> = message.calls().cloned().collect();
+            if !message.parts.is_empty() {
+                conversation.messages.push(message);
+            }
+            if calls.is_empty() {
+                match turn.finish.reason {
+                    FinishReason::Paused => continue,
+                    FinishReason::Length => {
+                        return Ok((Stop::Complete, Some("the answer was cut off at the model's output limit".to_owned())));
+                    }
+                    FinishReason::Refused => {
+                        return Ok((Stop::Complete, Some("the model or its provider refused to answer".to_owned())));
+                    }
+                    _ => return Ok((Stop::Complete, None)),
+                }
+            }
+            let records = self.run_calls(calls, label_of(&conversation.messages)).await;
+            let could_run = records.iter().any(|record| record.decided.verdict != Verdict::Invalid);
+            self.stuck_turns = if could_run { 0 } else { self.stuck_turns + 1 };
+            conversation.messages.push(Message::results(records.iter().map(|record| record.result.clone()).collect()));
+            self.calls.extend(records);
+            if self.cancel.is_cancelled() {
+                return Ok((Stop::Cancelled, None));
+            }
+        }
+    }
+
+    fn limit_reached(&self) -> Option<Ended> {
+        let limits = &self.agent.limits;
+        if limits.timeout.is_some_and(|limit| u128::from(self.clock.running_ms()) >= limit.as_millis()) {
+            return Some((Stop::Timeout, None));
+        }
+        if self.stuck_turns >= limits.max_stuck_turns {
+            let detail = format!("{} turns in a row held only calls that cannot be run", self.stuck_turns);
+            return Some((Stop::MaxTurns, Some(detail)));
+        }
+        if self.turns >= limits.max_turns {
+            return Some((Stop::MaxTurns, Some(format!("the model was asked {} times", self.turns))));
+        }
+        let used = self.usage.input_tokens.saturating_add(self.usage.output_tokens);
+        match limits.budget_tokens {
+            Some(budget) if self.turns > 0 && used >= budget => {
+                Some((Stop::Budget, Some(format!("{used} of {budget} tokens are used"))))
+            }
+            _ => None,
+        }
+    }
+
+    async fn ask_model(&mut self, conversation: &Conversation) -> Asked {
+        let agent = self.agent;
+        let (history, notes) = mend(&conversation.messages);
+        for note in notes {
+            self.tell(note);
+        }
+        let system = agent.system_prompt.iter().map(|text| Message::text(Role::System, text));
+        let messages = system.chain(history).collect();
+        let mut request = ModelRequest::new(agent.model.clone(), messages, agent.tools.offered());
+        request.max_output_tokens = agent.limits.max_output_tokens;
+        agent.observer.event(HostEvent::TurnStarted(self.turns));
+
+        let mut retried = false;
+        loop {
+            let mut shown = false;
+            let mut sink = |event: ModelEvent| {
+                let event = match event {
+                    ModelEvent::Text(text) => {
+                        shown = true;
+                        HostEvent::Text(text)
+                    }
+                    ModelEvent::Reasoning(text) => HostEvent::Reasoning(text),
+                    ModelEvent::CallStarted { name } => HostEvent::CallAnnounced(name),
+                    ModelEvent::Call(_) => return,
+                    ModelEvent::Note(note) => HostEvent::Note(note),
+                };
+                agent.observer.event(event);
+            };
+            let answered = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Asked::Cancelled,
+                answered = agent.provider.answer(&request, &mut sink) => answered,
+                () = self.clock.reached(agent.limits.timeout) => return Asked::TimeUp,
+            };
+            match answered {
+                Ok(turn) => {
+                    for note in &turn.notes {
+                        self.tell(note.clone());
+                    }
+                    return Asked::Turn(turn);
+                }
+                // Nothing of the broken answer was shown or kept, so asking once more is safe.
+                Err(ProviderError::Broken { provider, message }) if !retried && !shown => {
+                    retried = true;
+                    self.tell(Note::new(provider, "the answer broke off and is asked for once more", message));
+                }
+                Err(failure) => return Asked::Failed(failure),
+            }
+        }
+    }
+
+    /// Runs all calls side by side. The records stand in the order of the calls, one each, whatever happened.
+    async fn run_calls(&self, calls: Vec<ToolCall>, label: Label) -> Vec<CallRecord> {
+        let stop = self.cancel.child_token();
+        let context = CallContext {
+            clock: Arc::clone(&self.clock),
+            cancel: stop.clone(),
+            observer: Arc::clone(&self.agent.observer),
+            label,
+            max_output_tokens: self.agent.limits.max_output_tokens,
+        };
+        let mut running = JoinSet::new();
+        let mut places = HashMap::new();
+        for (place, call) in calls.iter().enumerate() {
+            let run = Arc::clone(&self.agent.tools).run(call.clone(), context.clone());
+            places.insert(running.spawn(run).id(), place);
+        }
+        let mut records: Vec<Option<CallRecord>> = vec![None; calls.len()];
+        let mut winding_up = false;
+        loop {
+            let joined = tokio::select! {
+                joined = running.join_next_with_id() => joined,
+                () = stop.cancelled(), if !winding_up => {
+                    winding_up = true;
+                    continue;
+                }
+                () = self.clock.reached(self.agent.limits.timeout), if !winding_up => {
+                    stop.cancel();
+                    continue;
+                }
+                () = tokio::time::sleep(WIND_UP), if winding_up => {
+                    running.abort_all();
+                    continue;
+                }
+            };
+            match joined {
+                None => break,
+                Some(Ok((task, record))) => records[places[&task]] = Some(record),
+                Some(Err(failure)) => {
+                    let place = places[&failure.id()];
+                    let why = if failure.is_panic() { "the tool broke down" } else { "the call did not end when it was cancelled" };
+                    records[place] = Some(lost_record(&calls[place], why, self.clock.elapsed_ms()));
+                }
+            }
+        }
+        calls
+            .iter()
+            .zip(records)
+            .map(|(call, record)| record.unwrap_or_else(|| lost_record(call, "the call was lost", self.clock.elapsed_ms())))
+            .collect()
+    }
+
+    fn tell(&mut self, note: Note) {
+        self.agent.observer.event(HostEvent::Note(note.clone()));
+        if !self.skipped.contains(&note) {
+            self.skipped.push(note);
+        }
+    }
+}
+
+enum Asked {
+    Turn(ModelTurn),
+    Failed(ProviderError),
+    Cancelled,
+    TimeUp,
+}
+
+/// The label of everything that a model has seen: the person's words, joined with every result so far.
+fn label_of(messages: &[Message]) -> Label {
+    messages.iter().flat_map(Message::tool_results).fold(Label::user(), |label, result| label.join(&result.label))
+}
+
+/// A record for a call whose task ended without one.
+fn lost_record(call: &ToolCall, why: &str, started_ms: u64) -> CallRecord {
+    let told = answers::tool_failed(why, None, None, false);
+    let result = ToolResult { is_error: told.is_error, ..ToolResult::text(call.id.clone(), &call.name, told.text) };
+    CallRecord {
+        id: call.id.clone(),
+        server: String::new(),
+        tool: call.name.clone(),
+        arguments: call.arguments_or_empty(),
+        decided: Decided::new(Verdict::Allowed, "policy", ""),
+        result: ToolResult { label: Label::default(), ..result },
+        repairs: Vec::new(),
+        started_ms,
+        duration_ms: 0,
+    }
+}
+
+/// Gives every call of a turn an id of its own: empty ids and repeated ones are replaced by made ones, so that each call is
+/// answered under exactly one id.
+fn with_unique_ids(mut turn: ModelTurn, turn_number: u32) -> ModelTurn {
+    let mut seen = HashSet::new();
+    for (place, part) in turn.parts.iter_mut().enumerate() {
+        if let PartKind::Call(call) = &mut part.kind
+            && (call.id.0.is_empty() || !seen.insert(call.id.clone()))
+        {
+            let given = std::mem::replace(&mut call.id, CallId(format!("call_{turn_number}_{place}")));
+            call.id_minted = true;
+            seen.insert(call.id.clone());
+            if !given.0.is_empty() {
+                turn.notes.push(Note::new("model", format!("call id {given}"), "it stood twice in one turn; the second call got an id of its own"));
+            }
+        }
+    }
+    turn
+}

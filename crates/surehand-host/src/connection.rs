@@ -1,0 +1,301 @@
+//! One server: started or reached, asked for its tools, called, and started again when it died.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use surehand_mcp::{Implementation, ServerHandler};
+use surehand_model::{Note, RawJson, Tool};
+use surehand_policy::Effect;
+use surehand_sandbox::ChildSpec;
+use surehand_transport::{
+    CallOptions, CallOutcome, Client, ClientError, ClientOptions, HttpClient, HttpTarget, OpenError, Progress, Target,
+};
+use tokio::sync::Semaphore;
+
+use crate::config::{ChildEnvironment, Launch, ServerSettings};
+
+/// How often a server that died is started again within one run of the program.
+const RESTARTS: u32 = 3;
+
+/// The most calls one server gets at once.
+const PARALLEL_CALLS: usize = 64;
+
+/// A server that comes with the product and runs inside it.
+#[derive(Clone)]
+pub struct BundledServer {
+    /// The name in the configuration.
+    pub name: String,
+    /// Makes the server from its options in the configuration.
+    pub make: Arc<dyn Fn(&BundledOptions) -> Arc<dyn ServerHandler> + Send + Sync>,
+    /// What each of its tools does, by the tool's name: our own word for our own tools.
+    pub effects: HashMap<String, Effect>,
+}
+
+/// What a bundled server is made from.
+#[derive(Clone, Debug)]
+pub struct BundledOptions {
+    /// The object beside its name in the configuration; empty where nothing was set.
+    pub options: surehand_model::Json,
+    /// The folder in which we run.
+    pub cwd: PathBuf,
+}
+
+/// How a server is doing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ServerStatus {
+    /// Its name in the configuration.
+    pub name: String,
+    /// How it is doing.
+    pub status: ServerState,
+    /// Its version, as it says.
+    pub version: Option<String>,
+    /// How many of its tools can be used.
+    pub tools: usize,
+    /// What went wrong and what was left out.
+    pub notes: Vec<String>,
+}
+
+/// How a server is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerState {
+    /// It answers.
+    Connected,
+    /// It could not be started or reached.
+    Failed,
+    /// It wants a login.
+    LoginNeeded,
+    /// Switched off in the configuration.
+    Disabled,
+    /// Not started, since its entry has a problem or its folder is not trusted.
+    NotStarted,
+}
+
+/// A server as it came up.
+pub(crate) struct Opened {
+    pub(crate) connection: Connection,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) status: ServerStatus,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// A server that can be called.
+pub(crate) struct Connection {
+    settings: ServerSettings,
+    plan: Plan,
+    /// `None` once it was closed for good.
+    client: Mutex<Option<Arc<Client>>>,
+    /// One at a time starts it again.
+    restart: Semaphore,
+    restarts: Mutex<u32>,
+    gate: Semaphore,
+    pub(crate) effects: HashMap<String, Effect>,
+    pub(crate) bundled: bool,
+}
+
+/// What it takes to open a connection, again and again.
+#[derive(Clone)]
+struct Plan {
+    target: Target,
+    options: ClientOptions,
+    http: HttpClient,
+}
+
+impl Plan {
+    async fn open(&self) -> Result<Client, OpenError> {
+        Client::open(self.target.clone(), self.options.clone(), &self.http).await
+    }
+}
+
+/// What connecting needs to know besides the server's own settings.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) bundled: Arc<Vec<BundledServer>>,
+    pub(crate) children: ChildEnvironment,
+    pub(crate) http: HttpClient,
+    pub(crate) implementation: Implementation,
+    pub(crate) cwd: PathBuf,
+}
+
+/// Opens a connection and asks for the tools. Whatever goes wrong is in the status; nothing is thrown.
+pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Result<Opened, ServerStatus> {
+    let status = |state, note: String| ServerStatus {
+        name: settings.name.clone(),
+        status: state,
+        version: None,
+        tools: 0,
+        notes: vec![note],
+    };
+    if !settings.enabled {
+        return Err(status(ServerState::Disabled, "switched off in the configuration".to_owned()));
+    }
+    if let Some(problem) = &settings.problem {
+        return Err(status(ServerState::NotStarted, problem.clone()));
+    }
+    let (target, effects) = match target_of(&settings, &around) {
+        Ok(found) => found,
+        Err(problem) => return Err(status(ServerState::NotStarted, problem)),
+    };
+    let options = ClientOptions {
+        startup_timeout: settings.startup_timeout,
+        implementation: around.implementation.clone(),
+        ..ClientOptions::default()
+    };
+    let bundled = matches!(target, Target::InProcess(_));
+    let plan = Plan { target, options, http: around.http.clone() };
+    let client = match plan.open().await {
+        Ok(client) => client,
+        Err(failure) => {
+            let state = if failure.is_login_needed() { ServerState::LoginNeeded } else { ServerState::Failed };
+            return Err(status(state, chain(&failure)));
+        }
+    };
+    let mut notes: Vec<Note> = client.notes();
+    let mut tools = Vec::new();
+    if client.server().has_tools {
+        match tokio::time::timeout(settings.startup_timeout, client.list_tools()).await {
+            Ok(Ok(listing)) => {
+                tools = listing.items;
+                notes.extend(listing.notes);
+            }
+            Ok(Err(failure)) => notes.push(Note::new(&settings.name, "tools not listed", chain(&failure))),
+            Err(_) => {
+                let why = format!("no answer within {} s", settings.startup_timeout.as_secs_f32());
+                notes.push(Note::new(&settings.name, "tools not listed", why));
+            }
+        }
+    }
+    let hidden = tools.len();
+    tools.retain(|tool| settings.tools.admits(&tool.name));
+    if tools.len() < hidden {
+        let why = "the server's entry in the configuration leaves them out";
+        notes.push(Note::new(&settings.name, format!("{} tools hidden", hidden - tools.len()), why));
+    }
+    let status = ServerStatus {
+        name: settings.name.clone(),
+        status: ServerState::Connected,
+        version: Some(client.server().version.clone()).filter(|version| !version.is_empty()),
+        tools: tools.len(),
+        notes: notes.iter().map(|note| format!("{}: {}", note.what, note.why)).collect(),
+    };
+    let permits = if settings.parallel { PARALLEL_CALLS } else { 1 };
+    let connection = Connection {
+        settings,
+        plan,
+        client: Mutex::new(Some(Arc::new(client))),
+        restart: Semaphore::new(1),
+        restarts: Mutex::new(0),
+        gate: Semaphore::new(permits),
+        effects,
+        bundled,
+    };
+    Ok(Opened { connection, tools, status, notes })
+}
+
+fn target_of(
+    settings: &ServerSettings,
+    around: &Surroundings,
+) -> Result<(Target, HashMap<String, Effect>), String> {
+    match &settings.launch {
+        Launch::Child { command, args, env, cwd } => {
+            let spec = ChildSpec {
+                command: command.clone(),
+                args: args.clone(),
+                env: env.clone(),
+                cwd: cwd.clone(),
+                search_path: around.children.search_path.clone(),
+                inherit: around.children.inherit.clone(),
+            };
+            Ok((Target::Child(spec), HashMap::new()))
+        }
+        Launch::Http { url, headers, .. } => {
+            Ok((Target::Http(HttpTarget { url: url.clone(), headers: headers.clone() }), HashMap::new()))
+        }
+        Launch::Bundled { name, options } => {
+            let found = around.bundled.iter().find(|server| &server.name == name);
+            let server = found.ok_or_else(|| format!("there is no bundled server `{name}`"))?;
+            let made = (server.make)(&BundledOptions { options: options.clone(), cwd: around.cwd.clone() });
+            Ok((Target::InProcess(made), server.effects.clone()))
+        }
+        Launch::Unusable => Err("its entry cannot be used".to_owned()),
+    }
+}
+
+impl Connection {
+    pub(crate) fn call_timeout(&self) -> Duration {
+        self.settings.call_timeout
+    }
+
+    /// The client, for what needs no restart: resources, prompts.
+    pub(crate) fn client(&self) -> Option<Arc<Client>> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Calls a tool. A server that takes one call at a time gets one at a time; waiting for one's turn does not count against
+    /// `timeout`. A server that died before the call was sent is started again first; a call that was sent is never sent twice.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: &RawJson,
+        timeout: Duration,
+        on_progress: &(dyn Fn(Progress) + Send + Sync),
+    ) -> Result<CallOutcome, ClientError> {
+        let closed = || ClientError::Closed { why: "the connection was closed".to_owned() };
+        let _turn = self.gate.acquire().await.map_err(|_| closed())?;
+        let client = self.living_client().await?;
+        let options = CallOptions { timeout, on_progress: Some(on_progress), ..CallOptions::default() };
+        client.call_tool(tool, arguments, options).await
+    }
+
+    async fn living_client(&self) -> Result<Arc<Client>, ClientError> {
+        let closed = || ClientError::Closed { why: "the connection was closed".to_owned() };
+        let current = self.client().ok_or_else(closed)?;
+        if !current.is_closed() {
+            return Ok(current);
+        }
+        let _alone = self.restart.acquire().await.map_err(|_| closed())?;
+        let current = self.client().ok_or_else(closed)?;
+        if !current.is_closed() {
+            return Ok(current);
+        }
+        {
+            let mut restarts = self.restarts.lock().unwrap_or_else(PoisonError::into_inner);
+            if *restarts >= RESTARTS {
+                let why = format!("{}; it was started again {RESTARTS} times already", current.closed_reason());
+                return Err(ClientError::Closed { why });
+            }
+            *restarts += 1;
+        }
+        let fresh = self.plan.open().await.map_err(|failure| ClientError::Closed {
+            why: format!("{}; starting it again failed: {}", current.closed_reason(), chain(&failure)),
+        })?;
+        let fresh = Arc::new(fresh);
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&fresh));
+        Ok(fresh)
+    }
+
+    /// Ends the server and waits until it is gone.
+    pub(crate) async fn close(&self) {
+        let client = self.client.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(client) = client {
+            client.close().await;
+        }
+    }
+}
+
+/// An error with everything behind it, each level once.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let words = cause.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        next = cause.source();
+    }
+    text
+}
