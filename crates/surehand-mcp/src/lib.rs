@@ -5,10 +5,12 @@ mod client;
 mod envelope;
 mod error;
 mod handler;
+mod header;
 mod members;
 mod meta;
 mod method;
 mod revision;
+mod server;
 mod toolset;
 mod types;
 
@@ -22,15 +24,19 @@ pub use envelope::{
 };
 pub use error::{ErrorCode, RpcError};
 pub use handler::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
+pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
 pub use method::{
     CallTool, Complete, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources, ListTools,
     Method, PagedMethod, ReadResource,
 };
 pub use revision::{Feature, Revision};
+pub use server::{
+    Arrival, HttpFacts, HttpSession, PendingCall, Reply, ServerMachine, Verdict, encode_output,
+};
 pub use surehand_policy::Effect;
 pub use toolset::{
-    IntoToolOutput, NoArguments, RunTool, Structured, Text, ToolCard, ToolEntry, ToolFacts, ToolFailure, Tools, Toolset,
-    nothing_found,
+    IntoToolOutput, NoArguments, RunTool, Structured, Text, ToolCard, ToolEntry, ToolFacts, ToolFailure,
+    Tools, Toolset, nothing_found,
 };
 pub use types::completion::{
     CompleteParams, CompleteResult, CompletionArgument, CompletionContext, CompletionRef,

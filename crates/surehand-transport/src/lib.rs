@@ -1,12 +1,28 @@
-//! stdio, Streamable HTTP, in-process; one guarded HTTP client.
+//! Bytes on the move: stdio, Streamable HTTP and in-process, both sides each, and the one guarded HTTP client.
+//!
+//! The one decision that shapes this crate: **the protocol lives elsewhere.** What a message means and what follows from it is
+//! decided by the state machines of `surehand-mcp`; here bytes are carried, waits have ends, and whoever starts a task owns it.
 
+mod client;
 mod http;
 mod lines;
+mod outgoing;
+mod server;
 mod sse;
 
+pub use client::{
+    CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, HttpTarget, OpenError, Target,
+};
 pub use http::{
     AddressGuard, HeaderMap, HttpClient, HttpError, HttpOptions, HttpRequest, HttpResponse, Method,
     ProxyOptions,
 };
 pub use lines::{Line, LineReader, LineSplitter};
+pub use server::{
+    HttpServer, HttpServerError, HttpServerOptions, ServeError, serve_http, serve_stdio, serve_streams,
+};
 pub use sse::{SseDecoder, SseError, SseEvent};
+pub use surehand_mcp::{
+    Era, GetPromptParams, GetPromptResult, Listing, Progress, Prompt, ReadResourceResult, Resource,
+    ResourceTemplate, ServerFacts, ServerNotice,
+};

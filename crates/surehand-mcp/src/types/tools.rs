@@ -1,7 +1,5 @@
 //! Source: MCP specification, "Server features: Tools".
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use surehand_model::{ContentBlock, Note, RawJson, Tool, ToolAnnotations};
@@ -189,16 +187,11 @@ fn has_output(schema: &RawJson, revision: Revision) -> bool {
         || revision.has(Feature::StructuredOutput) && names_object()
 }
 
-/// What a tool gave back, as `content`, `structuredContent` and `isError` of a revision. A structured value always stands as
-/// text too, for clients that show only that.
+/// What a tool gave back, as `content`, `structuredContent` and `isError` of a revision, without braces.
 pub(crate) fn write_output(output: &ToolOutput, revision: Revision) -> String {
     let structured = output.structured.as_ref();
-    let mut content: Cow<'_, [ContentBlock]> = Cow::Borrowed(&output.content);
-    if let (true, Some(value)) = (content.is_empty(), structured) {
-        content = Cow::Owned(vec![ContentBlock::Text(value.as_str().to_owned())]);
-    }
     let mut out = String::from("\"content\":[");
-    for (index, block) in content.iter().enumerate() {
+    for (index, block) in output.content.iter().enumerate() {
         if index > 0 {
             out.push(',');
         }

@@ -1,0 +1,413 @@
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use surehand_mcp::{EnvelopeLimits, Exchange, Id, Incoming, Progress, Revision, RpcError, write_request};
+use surehand_model::{Note, RawJson};
+use surehand_sandbox::{Child, ChildSpec, SpawnError, Tail, spawn};
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::super::error::ClientError;
+use super::super::{ClientEvent, ClientOptions};
+use crate::lines::{Line, LineReader};
+use crate::outgoing::Outgoing;
+
+/// How much of what a server says on stderr is kept.
+const STDERR_KEPT: usize = 4 * 1024;
+/// How long is waited, once a process has ended, for what it wrote before.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+/// How long a process that closed its output may take to end by itself.
+const LAST_STEPS: Duration = Duration::from_millis(500);
+/// How many reports of progress wait for a slow listener; more are dropped, for the next one says more.
+const PROGRESS_WAITING: usize = 64;
+
+/// A running server process with one task that reads, writes and watches it.
+pub(super) struct Connection {
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+    grace: Arc<Mutex<Duration>>,
+    tasks: JoinSet<()>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    outgoing: Outgoing,
+    stderr: Mutex<Tail>,
+    on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
+}
+
+struct State {
+    exchange: Exchange<Waiter>,
+    closed: Option<String>,
+}
+
+/// Who waits for an answer. Dropped unanswered when the connection ends.
+#[derive(Debug)]
+struct Waiter {
+    answer: oneshot::Sender<Result<RawJson, RpcError>>,
+    progress: Option<mpsc::Sender<Progress>>,
+}
+
+impl Connection {
+    pub(super) fn start(spec: &ChildSpec, options: &ClientOptions) -> Result<Self, SpawnError> {
+        let child = spawn(spec)?;
+        let limits = EnvelopeLimits { bytes: options.message_limit, ..EnvelopeLimits::default() };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State { exchange: Exchange::new(None, limits), closed: None }),
+            outgoing: Outgoing::new(options.message_limit),
+            stderr: Mutex::new(Tail::new(STDERR_KEPT)),
+            on_event: options.on_event.clone(),
+        });
+        let stop = CancellationToken::new();
+        let grace = Arc::new(Mutex::new(Duration::ZERO));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(drive(shared.clone(), child, stop.clone(), grace.clone(), options.message_limit));
+        Ok(Self { shared, stop, grace, tasks })
+    }
+
+    pub(super) fn settle(&self, revision: Revision) {
+        self.shared.lock().exchange.settle(revision);
+    }
+
+    /// Why the connection is gone, once it is.
+    pub(super) fn why_closed(&self) -> Option<String> {
+        self.shared.lock().closed.clone()
+    }
+
+    /// The end of what the server has said on stderr.
+    pub(super) fn stderr(&self) -> String {
+        self.shared.stderr()
+    }
+
+    pub(super) fn send(&self, message: &str) -> Result<(), ClientError> {
+        self.shared.send(message)
+    }
+
+    /// Asks a question of the opening. The answer is an error when the connection ends first.
+    pub(super) fn ask(&self, method: &str, params: &RawJson) -> oneshot::Receiver<Result<RawJson, RpcError>> {
+        let (answer, receiver) = oneshot::channel();
+        let id = {
+            let mut state = self.shared.lock();
+            if state.closed.is_some() {
+                return receiver;
+            }
+            state.exchange.begin(Waiter { answer, progress: None })
+        };
+        let message = write_request(&Id::number(id), method, Some(params.as_str()));
+        if self.shared.send(&message).is_err() {
+            self.shared.lock().exchange.forget(id);
+        }
+        receiver
+    }
+
+    /// Sends a request that `write` writes under its id.
+    pub(super) fn begin(
+        &self,
+        wants_progress: bool,
+        write: impl FnOnce(u64) -> String,
+    ) -> Result<Pending, ClientError> {
+        let (answer, receiver) = oneshot::channel();
+        let (reports, progress) = if wants_progress {
+            let (sender, receiver) = mpsc::channel(PROGRESS_WAITING);
+            (Some(sender), Some(receiver))
+        } else {
+            (None, None)
+        };
+        let id = {
+            let mut state = self.shared.lock();
+            if let Some(why) = &state.closed {
+                return Err(ClientError::Closed { why: why.clone() });
+            }
+            state.exchange.begin(Waiter { answer, progress: reports })
+        };
+        let pending = Pending { shared: self.shared.clone(), id, receiver, progress };
+        if let Err(error) = self.shared.send(&write(id)) {
+            self.shared.lock().exchange.forget(id);
+            return Err(error);
+        }
+        Ok(pending)
+    }
+
+    /// Ends the process: closes its input and waits for `grace`, asks it and waits again, then kills it.
+    pub(super) async fn close(&mut self, grace: Duration) {
+        *self.grace.lock().unwrap_or_else(PoisonError::into_inner) = grace;
+        self.stop.cancel();
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+/// A request that has been sent.
+pub(super) struct Pending {
+    shared: Arc<Shared>,
+    id: u64,
+    receiver: oneshot::Receiver<Result<RawJson, RpcError>>,
+    progress: Option<mpsc::Receiver<Progress>>,
+}
+
+impl Pending {
+    /// The answer, with reports of progress handed on while it is waited for.
+    pub(super) async fn answer(
+        &mut self,
+        on_progress: Option<&(dyn Fn(Progress) + Send + Sync)>,
+    ) -> Result<RawJson, ClientError> {
+        let mut progress = self.progress.take();
+        loop {
+            tokio::select! {
+                biased;
+                Some(report) = next_report(&mut progress) => {
+                    if let Some(listen) = on_progress {
+                        listen(report);
+                    }
+                }
+                answer = &mut self.receiver => {
+                    return match answer {
+                        Ok(Ok(result)) => Ok(result),
+                        Ok(Err(error)) => Err(error.into()),
+                        Err(_) => Err(ClientError::Closed { why: self.shared.why() }),
+                    };
+                }
+            }
+        }
+    }
+
+    /// From now on the server is told when nobody waits any more.
+    pub(super) fn cancel_with<F: Fn(u64, &str) -> String>(&self, write: F) -> Cancellation<F> {
+        Cancellation { shared: self.shared.clone(), id: self.id, write, armed: true }
+    }
+}
+
+async fn next_report(progress: &mut Option<mpsc::Receiver<Progress>>) -> Option<Progress> {
+    match progress {
+        Some(receiver) => receiver.recv().await,
+        None => None,
+    }
+}
+
+/// Tells the server, when dropped, that a request is given up.
+pub(super) struct Cancellation<F: Fn(u64, &str) -> String> {
+    shared: Arc<Shared>,
+    id: u64,
+    write: F,
+    armed: bool,
+}
+
+impl<F: Fn(u64, &str) -> String> Cancellation<F> {
+    /// The answer is there.
+    pub(super) fn disarm(mut self) {
+        self.armed = false;
+    }
+
+    /// Gives up now, for this reason.
+    pub(super) fn cancel(mut self, reason: &str) {
+        self.armed = false;
+        self.tell(reason);
+    }
+
+    fn tell(&self, reason: &str) {
+        let still_waits = self.shared.lock().exchange.forget(self.id).is_some();
+        if still_waits {
+            // A server that is gone or does not read has no use for it.
+            let _ = self.shared.send(&(self.write)(self.id, reason));
+        }
+    }
+}
+
+impl<F: Fn(u64, &str) -> String> Drop for Cancellation<F> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.tell("given up by the caller");
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stderr(&self) -> String {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+
+    fn why(&self) -> String {
+        self.lock().closed.clone().unwrap_or_else(|| "the connection was closed here".to_owned())
+    }
+
+    fn send(&self, message: &str) -> Result<(), ClientError> {
+        self.outgoing.push(message).map_err(|full| ClientError::Protocol {
+            what: format!("the server does not read what it is sent: {} bytes wait for it", full.waiting),
+        })
+    }
+
+    fn tell(&self, event: ClientEvent) {
+        if let Some(listen) = &self.on_event {
+            listen(event);
+        }
+    }
+
+    fn receive(&self, text: &str) {
+        let incoming = self.lock().exchange.receive(text);
+        for item in incoming {
+            match item {
+                Incoming::Answer { waiter, outcome } => {
+                    // Whoever waited may have given up this very moment.
+                    let _ = waiter.answer.send(outcome);
+                }
+                Incoming::Progress { id, progress } => {
+                    let state = self.lock();
+                    if let Some(sender) =
+                        state.exchange.waiter(id).and_then(|waiter| waiter.progress.as_ref())
+                    {
+                        let _ = sender.try_send(progress);
+                    }
+                }
+                Incoming::Reply(message) => {
+                    let _ = self.send(&message);
+                }
+                Incoming::Notice(notice) => self.tell(ClientEvent::Notice(notice)),
+                Incoming::Note(note) => self.tell(ClientEvent::Note(note)),
+            }
+        }
+    }
+
+    /// Ends every wait.
+    fn close(&self, what: String) {
+        let stderr = self.stderr();
+        let why = if stderr.is_empty() { what } else { format!("{what}; its last words: {stderr}") };
+        let waiters = {
+            let mut state = self.lock();
+            state.closed = Some(why.clone());
+            state.exchange.abandon()
+        };
+        drop(waiters);
+        self.tell(ClientEvent::Closed { why });
+    }
+}
+
+/// Reads, writes and watches one process until it ends or is to be ended.
+async fn drive(
+    shared: Arc<Shared>,
+    mut child: Child,
+    stop: CancellationToken,
+    grace: Arc<Mutex<Duration>>,
+    message_limit: usize,
+) {
+    let quit = CancellationToken::new();
+    let mut reading = pin!(read(&shared, child.stdout.take(), message_limit));
+    let mut draining = pin!(drain(&shared, child.stderr.take()));
+    let mut writing = pin!(write(&shared, child.stdin.take(), quit.clone()));
+    let (mut drained, mut written) = (false, false);
+
+    enum End {
+        Output(Result<(), String>),
+        Process(surehand_sandbox::Ended),
+        Asked,
+    }
+    let end = loop {
+        tokio::select! {
+            outcome = &mut reading => break End::Output(outcome),
+            () = &mut draining, if !drained => drained = true,
+            () = &mut writing, if !written => written = true,
+            ended = child.wait() => break End::Process(ended),
+            () = stop.cancelled() => break End::Asked,
+        }
+    };
+
+    // Whatever happens from here on, the streams are kept moving, or a process that still writes would never end.
+    let what = match end {
+        End::Process(ended) => {
+            let rest = async {
+                tokio::join!(&mut reading, async {
+                    if !drained {
+                        (&mut draining).await;
+                    }
+                })
+            };
+            // A stream may be held open by a stranger; the last words are worth waiting for only so long.
+            let _ = timeout(LAST_WORDS, rest).await;
+            format!("its process {ended}")
+        }
+        End::Output(outcome) => {
+            quit.cancel();
+            let patience = if outcome.is_ok() { LAST_STEPS } else { Duration::ZERO };
+            let mut ending = pin!(child.stop(patience));
+            let ended = loop {
+                tokio::select! {
+                    ended = &mut ending => break ended,
+                    () = &mut draining, if !drained => drained = true,
+                    () = &mut writing, if !written => written = true,
+                }
+            };
+            if !drained {
+                let _ = timeout(LAST_WORDS, &mut draining).await;
+            }
+            match outcome {
+                Ok(()) => format!("it closed its output, and its process {ended}"),
+                Err(fault) => fault,
+            }
+        }
+        End::Asked => {
+            quit.cancel();
+            let grace = *grace.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ending = pin!(child.stop(grace));
+            let mut read = false;
+            loop {
+                tokio::select! {
+                    _ = &mut ending => break,
+                    _ = &mut reading, if !read => read = true,
+                    () = &mut draining, if !drained => drained = true,
+                    () = &mut writing, if !written => written = true,
+                }
+            }
+            "the connection was closed here".to_owned()
+        }
+    };
+    shared.close(what);
+}
+
+async fn read(shared: &Shared, stdout: Option<ChildStdout>, limit: usize) -> Result<(), String> {
+    let Some(stdout) = stdout else { return Ok(()) };
+    let mut lines = LineReader::new(stdout, limit);
+    loop {
+        match lines.next_line().await {
+            Ok(Some(Line::Text(line))) => shared.receive(&line),
+            Ok(Some(Line::TooLong { limit })) => {
+                // Whose answer it was cannot be told, so nobody could be sure of theirs.
+                return Err(format!("it wrote a line of more than {limit} bytes, which is over the limit"));
+            }
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(format!("its output cannot be read: {error}")),
+        }
+    }
+}
+
+async fn drain(shared: &Shared, stderr: Option<ChildStderr>) {
+    let Some(mut stderr) = stderr else { return };
+    let mut buffer = vec![0; 4 * 1024];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        shared.stderr.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..count]);
+    }
+}
+
+/// Writes until told to quit, then what is left, then closes the stream. A server that no longer reads is noticed by its end.
+async fn write(shared: &Shared, stdin: Option<ChildStdin>, quit: CancellationToken) {
+    let Some(mut stdin) = stdin else { return };
+    let broken = tokio::select! {
+        outcome = shared.outgoing.write_to(&mut stdin) => outcome.is_err(),
+        () = quit.cancelled() => false,
+    };
+    if broken {
+        shared.tell(ClientEvent::Note(Note::new(
+            "server",
+            "its input is closed",
+            "what is sent no longer reaches it",
+        )));
+        return;
+    }
+    let _ = shared.outgoing.drain_to(&mut stdin).await;
+}

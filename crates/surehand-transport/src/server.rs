@@ -1,0 +1,9 @@
+//! Serving a handler: over standard streams, over HTTP.
+
+mod run;
+mod stdio;
+mod streamable;
+
+pub(crate) use self::run::run_tool;
+pub use self::stdio::{ServeError, serve_stdio, serve_streams};
+pub use self::streamable::{HttpServer, HttpServerError, HttpServerOptions, serve_http};

@@ -1,0 +1,310 @@
+//! Streamable HTTP, both eras on one endpoint.
+
+mod guard;
+mod sessions;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::State;
+use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use axum::routing::any;
+use surehand_mcp::{
+    Arrival, EnvelopeLimits, HttpFacts, HttpSession, PendingCall, Reply, ServerHandler, ServerMachine,
+    Verdict,
+};
+use thiserror::Error;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::guard::Guard;
+use self::sessions::Sessions;
+use super::run::run_tool;
+
+/// How long requests may still take once the server is asked to stop.
+const LAST_REQUESTS: Duration = Duration::from_secs(10);
+const SESSION_HEADER: &str = "mcp-session-id";
+
+/// How a handler is served over HTTP.
+#[derive(Clone, Debug)]
+pub struct HttpServerOptions {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The one endpoint.
+    pub path: String,
+    /// Names under which the server may be asked for, beside those of the address it listens on. Without port.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of pages that may ask, beside those of allowed hosts, for example `https://app.example.com`.
+    pub allowed_origins: Vec<String>,
+    /// In bytes.
+    pub body_limit: usize,
+}
+
+impl Default for HttpServerOptions {
+    /// A free port of the loopback address, `/mcp`, 32 MiB.
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            path: "/mcp".to_owned(),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            body_limit: EnvelopeLimits::default().bytes,
+        }
+    }
+}
+
+/// Why a server did not start.
+#[derive(Debug, Error)]
+pub enum HttpServerError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address asked for.
+        address: SocketAddr,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// The path does not start with a slash, or holds characters that no path has.
+    #[error("`{path}` is not a path to serve under")]
+    Path {
+        /// As given.
+        path: String,
+    },
+}
+
+/// A server that listens. Dropping it ends it at once.
+#[derive(Debug)]
+pub struct HttpServer {
+    /// Where it listens.
+    pub address: SocketAddr,
+    tasks: JoinSet<io::Result<()>>,
+}
+
+impl HttpServer {
+    /// Waits until the server has ended, which it does after its `stop` has been cancelled and the requests under way are
+    /// answered, at most 10 s later.
+    ///
+    /// # Errors
+    ///
+    /// The system's, where listening broke.
+    pub async fn finished(mut self) -> io::Result<()> {
+        match self.tasks.join_next().await {
+            Some(Ok(outcome)) => outcome,
+            Some(Err(error)) => Err(io::Error::other(error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Serves a handler over Streamable HTTP until `stop` is cancelled. Returns as soon as it listens.
+///
+/// Answers are JSON. `Host` and `Origin` are checked, so that no web page can reach a server on this machine by a name of its
+/// own.
+///
+/// # Errors
+///
+/// [`HttpServerError`].
+pub async fn serve_http(
+    handler: Arc<dyn ServerHandler>,
+    options: HttpServerOptions,
+    stop: CancellationToken,
+) -> Result<HttpServer, HttpServerError> {
+    let is_path = options.path.starts_with('/') && !options.path.contains(['{', '}', '*', '?', '#', ' ']);
+    if !is_path {
+        return Err(HttpServerError::Path { path: options.path });
+    }
+    let listen_error = |source| HttpServerError::Listen { address: options.listen, source };
+    let listener = TcpListener::bind(options.listen).await.map_err(listen_error)?;
+    let address = listener.local_addr().map_err(listen_error)?;
+    let limits = EnvelopeLimits { bytes: options.body_limit, ..EnvelopeLimits::default() };
+    let endpoint = Arc::new(Endpoint {
+        machine: ServerMachine::new(handler, limits),
+        guard: Guard::new(address.ip(), &options.allowed_hosts, &options.allowed_origins),
+        sessions: Sessions::default(),
+        calls: TaskTracker::new(),
+        stop: stop.clone(),
+    });
+    let app = Router::new().route(&options.path, any(answer)).with_state(endpoint);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let asked = stop.clone();
+        let serving =
+            axum::serve(listener, app).with_graceful_shutdown(async move { asked.cancelled().await });
+        let too_long = async {
+            stop.cancelled().await;
+            tokio::time::sleep(LAST_REQUESTS).await;
+        };
+        tokio::select! {
+            outcome = serving => outcome,
+            () = too_long => Ok(()),
+        }
+    });
+    Ok(HttpServer { address, tasks })
+}
+
+struct Endpoint {
+    machine: ServerMachine,
+    guard: Guard,
+    sessions: Sessions,
+    /// Calls of the older era, which go on when the client hangs up.
+    calls: TaskTracker,
+    stop: CancellationToken,
+}
+
+async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>) -> Response<Body> {
+    if let Err(words) = endpoint.guard.check(request.headers()) {
+        return refuse(StatusCode::FORBIDDEN, &words);
+    }
+    match request.method().as_str() {
+        "POST" => endpoint.post(request).await,
+        "DELETE" => endpoint.delete(request.headers()),
+        _ => not_allowed(),
+    }
+}
+
+impl Endpoint {
+    async fn post(&self, request: Request<Body>) -> Response<Body> {
+        let (head, body) = request.into_parts();
+        let headers = &head.headers;
+        if !has_media_type(headers, CONTENT_TYPE, &["application/json"]) {
+            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
+        }
+        let takes_json = ["application/json", "application/*", "*/*"];
+        if headers.contains_key(ACCEPT) && !has_media_type(headers, ACCEPT, &takes_json) {
+            return refuse(
+                StatusCode::NOT_ACCEPTABLE,
+                "the answer is application/json, which `Accept` leaves out",
+            );
+        }
+        let limit = self.machine.limits().bytes;
+        let Ok(body) = to_bytes(body, limit).await else {
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a body has at most {limit} bytes"));
+        };
+        let Ok(text) = std::str::from_utf8(&body) else {
+            return respond(&Reply::not_json("it is not UTF-8"));
+        };
+        let session_id = text_of(headers, SESSION_HEADER);
+        let facts = HttpFacts {
+            version: text_of(headers, "mcp-protocol-version"),
+            method: text_of(headers, "mcp-method"),
+            name: text_of(headers, "mcp-name"),
+            session: match session_id {
+                None => HttpSession::Absent,
+                Some(id) => self.sessions.revision(id).map_or(HttpSession::Lost, HttpSession::Open),
+            },
+        };
+        // Over HTTP an array is never taken, so there is exactly one verdict.
+        match self.machine.receive(text, Arrival::Http(facts)).pop() {
+            Some(Verdict::Answer(reply)) => respond(&reply),
+            Some(Verdict::Open { revision, reply }) => {
+                let mut response = respond(&reply);
+                if let Some(id) = self.sessions.open(revision)
+                    && let Ok(id) = HeaderValue::from_str(&id)
+                {
+                    response.headers_mut().insert(SESSION_HEADER, id);
+                }
+                response
+            }
+            Some(Verdict::Call(call)) => respond(&self.call(call, session_id).await),
+            Some(Verdict::Cancel(id)) => {
+                if let Some(session) = session_id {
+                    self.sessions.cancel(session, &id);
+                }
+                accepted()
+            }
+            Some(Verdict::Nothing) | None => accepted(),
+        }
+    }
+
+    async fn call(&self, call: PendingCall, session: Option<&str>) -> Reply {
+        let handler = self.machine.handler().clone();
+        if call.revision.is_modern() {
+            // Hanging up drops this future, and with it the call: in this era that is how a client cancels.
+            let outcome = run_tool(&*handler, &call.name, call.arguments.clone()).await;
+            return call.finish(outcome);
+        }
+        let cancelled = self.stop.child_token();
+        let key = session.map(|session| (session.to_owned(), call.id.clone()));
+        if let Some((session, id)) = &key
+            && !self.sessions.begin(session, id, cancelled.clone())
+        {
+            return call.id_in_use();
+        }
+        let (sender, receiver) = oneshot::channel();
+        let sessions = self.sessions.clone();
+        self.calls.spawn(async move {
+            let reply = tokio::select! {
+                outcome = run_tool(&*handler, &call.name, call.arguments.clone()) => call.finish(outcome),
+                () = cancelled.cancelled() => call.cancelled(),
+            };
+            if let Some((session, id)) = &key {
+                sessions.end(session, id);
+            }
+            // The client may have hung up.
+            let _ = sender.send(reply);
+        });
+        receiver.await.unwrap_or_else(|_| Reply::unreadable("the server is stopping"))
+    }
+
+    fn delete(&self, headers: &HeaderMap) -> Response<Body> {
+        match text_of(headers, SESSION_HEADER) {
+            None => not_allowed(),
+            Some(id) if self.sessions.close(id) => status(StatusCode::NO_CONTENT),
+            Some(_) => refuse(StatusCode::NOT_FOUND, "there is no such session"),
+        }
+    }
+}
+
+fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
+}
+
+/// Whether a header names one of these media types, whatever their parameters.
+fn has_media_type(headers: &HeaderMap, name: axum::http::HeaderName, wanted: &[&str]) -> bool {
+    headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|item| {
+            let media_type = item.split(';').next().unwrap_or_default().trim();
+            wanted.iter().any(|wanted| media_type.eq_ignore_ascii_case(wanted))
+        })
+}
+
+fn respond(reply: &Reply) -> Response<Body> {
+    let mut response = Response::new(Body::from(reply.body.clone()));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn refuse(code: StatusCode, words: &str) -> Response<Body> {
+    let mut response = respond(&Reply::unreadable(words));
+    *response.status_mut() = code;
+    response
+}
+
+fn status(code: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = code;
+    response
+}
+
+fn accepted() -> Response<Body> {
+    status(StatusCode::ACCEPTED)
+}
+
+fn not_allowed() -> Response<Body> {
+    let mut response = status(StatusCode::METHOD_NOT_ALLOWED);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
+    response
+}
