@@ -36,8 +36,16 @@ fn local(args: &[String]) -> Result<(), Fault> {
 fn host(args: &[String]) -> Result<(), Fault> {
     system::for_build()?;
     let binary = surehand(BuildOptions { release: true, without_local: false })?;
-    run(cargo()
-        .args(["run", "--locked", "--release", "--package", "surehand-host", "--example", "bench_host", "--"])
-        .args(args)
-        .env("SUREHAND_BENCH_BINARY", binary))
+    let mut command = cargo();
+    command.args([
+        "run",
+        "--locked",
+        "--release",
+        "--package",
+        "surehand-host",
+        "--example",
+        "bench_host",
+        "--",
+    ]);
+    run(command.arg(binary).args(args))
 }

@@ -84,15 +84,31 @@ pub(crate) fn target_folder() -> Result<PathBuf, Fault> {
     let manifest = manifest.to_string_lossy();
     let facts =
         output_of(program, &["metadata", "--format-version", "1", "--no-deps", "--manifest-path", &manifest]);
-    // The folder is a plain JSON string in the one line that cargo prints; a path with escapes in it falls back to the default.
-    let named = facts
-        .as_deref()
-        .and_then(|text| text.split_once("\"target_directory\":\""))
-        .and_then(|(_, rest)| rest.split_once('"'));
-    let folder = named.map_or_else(|| root().join("target"), |(folder, _)| Path::new(folder).to_owned());
-    if folder.to_string_lossy().contains('\\') {
-        say("the path of the target folder has unusual characters; using `target` beside the workspace");
-        return Ok(root().join("target"));
+    match facts.as_deref().and_then(named_folder) {
+        Some(folder) => Ok(folder),
+        None => {
+            say("cargo does not say where it builds; looking into `target` beside the workspace");
+            Ok(root().join("target"))
+        }
     }
-    Ok(folder)
+}
+
+/// The target folder in the one line of JSON that cargo prints; none where its path is written with escapes.
+fn named_folder(facts: &str) -> Option<PathBuf> {
+    let (_, rest) = facts.split_once("\"target_directory\":\"")?;
+    let (folder, _) = rest.split_once('"')?;
+    (!folder.contains('\\')).then(|| Path::new(folder).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_folder_is_read_from_what_cargo_says() {
+        let facts = r#"{"packages":[],"target_directory":"/home/me/a b/target","version":1}"#;
+        assert_eq!(named_folder(facts), Some(PathBuf::from("/home/me/a b/target")));
+        assert_eq!(named_folder(r#"{"target_directory":"/a\\"b"}"#), None);
+        assert_eq!(named_folder("{}"), None);
+    }
 }

@@ -65,7 +65,12 @@ fn ensure(needs: &[Need], otherwise: &str) -> Result<(), Fault> {
     let names = names.join(", ");
     let Some(apt) = apt() else {
         return Err(Fault::new(
-            format!("missing: {names}\n{}\n{otherwise}", advice(&packages)).trim_end().to_owned(),
+            format!(
+                "missing: {names}\n{}\n{otherwise}",
+                advice(&packages, |name| find_program(name).is_some())
+            )
+            .trim_end()
+            .to_owned(),
         ));
     };
 
@@ -74,7 +79,8 @@ fn ensure(needs: &[Need], otherwise: &str) -> Result<(), Fault> {
     if let Err(fault) = run_quietly(apt.command().arg("update")) {
         say(&fault.message);
     }
-    run_quietly(apt.command().args(["install", "--yes", "--no-install-recommends"]).args(&packages))?;
+    run_quietly(apt.command().args(["install", "--yes", "--no-install-recommends"]).args(&packages))
+        .map_err(|fault| Fault::new(format!("{}\n{otherwise}", fault.message).trim_end()))?;
 
     let still: Vec<&str> = missing.iter().filter(|need| !(need.is_there)()).map(|need| need.what).collect();
     if still.is_empty() {
@@ -118,7 +124,7 @@ fn apt() -> Option<Apt> {
 }
 
 /// The command that brings the packages, in the words of the system at hand.
-fn advice(packages: &[&str]) -> String {
+fn advice(packages: &[&str], has_program: impl Fn(&str) -> bool) -> String {
     // Debian's name, then those of Fedora, Arch, Alpine, openSUSE and Homebrew.
     const NAMES: &[[&str; 6]] = &[
         ["g++", "gcc-c++", "gcc", "g++", "gcc-c++", "gcc"],
@@ -137,8 +143,7 @@ fn advice(packages: &[&str]) -> String {
         ("zypper", 4, "sudo zypper install"),
         ("brew", 5, "brew install"),
     ];
-    let found = MANAGERS.iter().find(|(program, ..)| find_program(program).is_some());
-    let Some((_, column, command)) = found else {
+    let Some((_, column, command)) = MANAGERS.iter().find(|(program, ..)| has_program(program)) else {
         return format!("Install what Debian calls {}, then try again.", packages.join(" "));
     };
     let mut names: Vec<&str> = packages
@@ -192,4 +197,27 @@ fn has_libclang() -> bool {
             is_libclang && (name.contains(".so") || name.ends_with(".dylib")) && !name.contains("-cpp")
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_in_the_words_of_the_system() {
+        let packages = ["libclang-dev", "python3", "python3-venv"];
+        let said = |manager: &'static str| advice(&packages, move |name| name == manager);
+        assert_eq!(
+            said("apt-get"),
+            "Install it with\n\n    sudo apt-get install libclang-dev python3 python3-venv\n\nand try again."
+        );
+        assert_eq!(
+            said("dnf"),
+            "Install it with\n\n    sudo dnf install clang-devel python3\n\nand try again."
+        );
+        assert_eq!(
+            said("none"),
+            "Install what Debian calls libclang-dev python3 python3-venv, then try again."
+        );
+    }
 }
