@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{ChildSpec, SpawnError};
 
-/// Finds the file to start.
+/// Finds the file that [`spawn`](crate::spawn) would start, without starting it.
+///
+/// Looks at the file system only: for a path as it is, for a bare name into each absolute folder of the search path, in order.
 ///
 /// # Errors
 ///
