@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use surehand_model::{
-    CallId, FinishReason, Label, Message, ModelEvent, ModelRequest, ModelTurn, Note, PartKind, Role, Tool, ToolCall,
-    ToolResult, Usage,
+    CallId, FinishReason, Label, Message, ModelEvent, ModelRequest, ModelTurn, Note, PartKind, Role, Tool,
+    ToolCall, ToolResult, Usage,
 };
 use surehand_provider::{BoxFuture, Provider, ProviderError};
 use thiserror::Error;
@@ -188,10 +188,16 @@ impl Run<'_, '_> {
                 match turn.finish.reason {
                     FinishReason::Paused => continue,
                     FinishReason::Length => {
-                        return Ok((Stop::Complete, Some("the answer was cut off at the model's output limit".to_owned())));
+                        return Ok((
+                            Stop::Complete,
+                            Some("the answer was cut off at the model's output limit".to_owned()),
+                        ));
                     }
                     FinishReason::Refused => {
-                        return Ok((Stop::Complete, Some("the model or its provider refused to answer".to_owned())));
+                        return Ok((
+                            Stop::Complete,
+                            Some("the model or its provider refused to answer".to_owned()),
+                        ));
                     }
                     _ => return Ok((Stop::Complete, None)),
                 }
@@ -199,7 +205,9 @@ impl Run<'_, '_> {
             let records = self.run_calls(calls, label_of(&conversation.messages)).await;
             let could_run = records.iter().any(|record| record.decided.verdict != Verdict::Invalid);
             self.stuck_turns = if could_run { 0 } else { self.stuck_turns + 1 };
-            conversation.messages.push(Message::results(records.iter().map(|record| record.result.clone()).collect()));
+            conversation
+                .messages
+                .push(Message::results(records.iter().map(|record| record.result.clone()).collect()));
             self.calls.extend(records);
             if self.cancel.is_cancelled() {
                 return Ok((Stop::Cancelled, None));
@@ -272,7 +280,11 @@ impl Run<'_, '_> {
                 // Nothing of the broken answer was shown or kept, so asking once more is safe.
                 Err(ProviderError::Broken { provider, message }) if !retried && !shown => {
                     retried = true;
-                    self.tell(Note::new(provider, "the answer broke off and is asked for once more", message));
+                    self.tell(Note::new(
+                        provider,
+                        "the answer broke off and is asked for once more",
+                        message,
+                    ));
                 }
                 Err(failure) => return Asked::Failed(failure),
             }
@@ -318,7 +330,11 @@ impl Run<'_, '_> {
                 Some(Ok((task, record))) => records[places[&task]] = Some(record),
                 Some(Err(failure)) => {
                     let place = places[&failure.id()];
-                    let why = if failure.is_panic() { "the tool broke down" } else { "the call did not end when it was cancelled" };
+                    let why = if failure.is_panic() {
+                        "the tool broke down"
+                    } else {
+                        "the call did not end when it was cancelled"
+                    };
                     records[place] = Some(lost_record(&calls[place], why, self.clock.elapsed_ms()));
                 }
             }
@@ -326,7 +342,9 @@ impl Run<'_, '_> {
         calls
             .iter()
             .zip(records)
-            .map(|(call, record)| record.unwrap_or_else(|| lost_record(call, "the call was lost", self.clock.elapsed_ms())))
+            .map(|(call, record)| {
+                record.unwrap_or_else(|| lost_record(call, "the call was lost", self.clock.elapsed_ms()))
+            })
             .collect()
     }
 
@@ -347,13 +365,17 @@ enum Asked {
 
 /// The label of everything that a model has seen: the person's words, joined with every result so far.
 fn label_of(messages: &[Message]) -> Label {
-    messages.iter().flat_map(Message::tool_results).fold(Label::user(), |label, result| label.join(&result.label))
+    messages
+        .iter()
+        .flat_map(Message::tool_results)
+        .fold(Label::user(), |label, result| label.join(&result.label))
 }
 
 /// A record for a call whose task ended without one.
 fn lost_record(call: &ToolCall, why: &str, started_ms: u64) -> CallRecord {
     let told = answers::tool_failed(why, None, None, false);
-    let result = ToolResult { is_error: told.is_error, ..ToolResult::text(call.id.clone(), &call.name, told.text) };
+    let result =
+        ToolResult { is_error: told.is_error, ..ToolResult::text(call.id.clone(), &call.name, told.text) };
     CallRecord {
         id: call.id.clone(),
         server: String::new(),
@@ -379,7 +401,11 @@ fn with_unique_ids(mut turn: ModelTurn, turn_number: u32) -> ModelTurn {
             call.id_minted = true;
             seen.insert(call.id.clone());
             if !given.0.is_empty() {
-                turn.notes.push(Note::new("model", format!("call id {given}"), "it stood twice in one turn; the second call got an id of its own"));
+                turn.notes.push(Note::new(
+                    "model",
+                    format!("call id {given}"),
+                    "it stood twice in one turn; the second call got an id of its own",
+                ));
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use surehand_model::{Json, RawJson};
 
 /// A message for the model, and whether it is an error.
@@ -15,9 +15,15 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    fn error(value: serde_json::Value) -> Self {
-        Self { text: value.to_string(), is_error: true }
+    /// Members in the order in which a reader wants them: first what kind of error it is.
+    fn error(members: Vec<(&str, Value)>) -> Self {
+        Self { text: object(members), is_error: true }
     }
+}
+
+fn object(members: Vec<(&str, Value)>) -> String {
+    let members = members.into_iter().map(|(key, value)| (key.to_owned(), Json::from(&value))).collect();
+    Json::Object(members).to_string()
 }
 
 /// The arguments break the schema; `details` is what `surehand-schema` found.
@@ -27,66 +33,84 @@ pub(crate) fn invalid_arguments(explanation: &Json) -> Told {
 
 /// The arguments cannot be read as JSON at all.
 pub(crate) fn unreadable_arguments(tool: &str, raw: &str, fault: &str) -> Told {
-    Told::error(json!({
-        "error": "invalid_arguments",
-        "tool": tool,
-        "details": [{ "path": "", "expected": "one JSON object", "got": shorten(raw), "message": fault }],
-        "suggestion": "The arguments are not valid JSON. Call again with one well-formed JSON object.",
-    }))
+    let detail = json!({ "path": "", "expected": "one JSON object", "got": shorten(raw), "message": fault });
+    Told::error(vec![
+        ("error", json!("invalid_arguments")),
+        ("tool", json!(tool)),
+        ("details", json!([detail])),
+        (
+            "suggestion",
+            json!("The arguments are not valid JSON. Call again with one well-formed JSON object."),
+        ),
+    ])
 }
 
 /// The model was cut off before the call was whole.
 pub(crate) fn truncated_call(tool: &str, limit: Option<u32>) -> Told {
-    let limit = limit.map_or_else(|| "its output limit".to_owned(), |tokens| format!("the limit of {tokens} output tokens"));
-    Told::error(json!({
-        "error": "invalid_arguments",
-        "tool": tool,
-        "details": [{
-            "path": "",
-            "expected": "a whole call",
-            "got": "a call cut off before its end",
-            "message": format!("The output was cut off at {limit}, so the call was not run."),
-        }],
-        "suggestion": "Send a smaller call: shorter arguments, or the work split over several calls.",
-    }))
+    let limit = limit.map_or_else(
+        || "its output limit".to_owned(),
+        |tokens| format!("the limit of {tokens} output tokens"),
+    );
+    let detail = json!({
+        "path": "",
+        "expected": "a whole call",
+        "got": "a call cut off before its end",
+        "message": format!("The output was cut off at {limit}, so the call was not run."),
+    });
+    Told::error(vec![
+        ("error", json!("invalid_arguments")),
+        ("tool", json!(tool)),
+        ("details", json!([detail])),
+        (
+            "suggestion",
+            json!("Send a smaller call: shorter arguments, or the work split over several calls."),
+        ),
+    ])
 }
 
 /// No tool of that name is offered.
 pub(crate) fn unknown_tool(name: &str, did_you_mean: &[String]) -> Told {
-    Told::error(json!({ "error": "unknown_tool", "tool": name, "did_you_mean": did_you_mean }))
+    Told::error(vec![
+        ("error", json!("unknown_tool")),
+        ("tool", json!(name)),
+        ("did_you_mean", json!(did_you_mean)),
+    ])
 }
 
 /// The tool could not be run, or its server broke the protocol.
 pub(crate) fn tool_failed(message: &str, code: Option<i64>, data: Option<&RawJson>, retryable: bool) -> Told {
-    let mut told = json!({ "error": "tool_failed", "message": message, "retryable": retryable });
+    let mut members = vec![("error", json!("tool_failed")), ("message", json!(message))];
     if let Some(code) = code {
-        told["code"] = json!(code);
+        members.push(("code", json!(code)));
     }
     if let Some(data) = data {
-        told["data"] = data.to_value();
+        members.push(("data", data.to_value()));
     }
-    Told::error(told)
+    members.push(("retryable", json!(retryable)));
+    Told::error(members)
 }
 
 /// The tool took too long and was told to stop.
 pub(crate) fn timeout(after: Duration) -> Told {
     let seconds = (after.as_millis() as f64) / 1000.0;
-    Told::error(json!({
-        "error": "timeout",
-        "after_seconds": seconds,
-        "suggestion": "Ask for less at once, or try again later. Whether the call had an effect is not known.",
-    }))
+    let suggestion = "Ask for less at once, or try again later. Whether the call had an effect is not known.";
+    Told::error(vec![
+        ("error", json!("timeout")),
+        ("after_seconds", json!(seconds)),
+        ("suggestion", json!(suggestion)),
+    ])
 }
 
 /// Policy or a person said no.
 pub(crate) fn denied(reason: &str, by_person: bool) -> Told {
     let by = if by_person { "person" } else { "policy" };
-    Told::error(json!({ "error": "denied", "reason": reason, "by": by }))
+    Told::error(vec![("error", json!("denied")), ("reason", json!(reason)), ("by", json!(by))])
 }
 
 /// The tool gave back nothing at all. Not an error: an empty answer is an answer.
 pub(crate) fn nothing_found() -> Told {
-    Told { text: json!({ "result": null, "message": "No matching record." }).to_string(), is_error: false }
+    let text = object(vec![("result", Value::Null), ("message", json!("No matching record."))]);
+    Told { text, is_error: false }
 }
 
 /// The first 200 characters of a text that is shown back.
@@ -115,13 +139,13 @@ mod tests {
         ];
         let shown: Vec<String> = all.iter().map(|told| format!("{} {}", told.is_error, told.text)).collect();
         expect_test::expect![[r#"
-            true {"details":[{"expected":"one JSON object","got":"{a","message":"a key in double quotes must stand here","path":""}],"error":"invalid_arguments","suggestion":"The arguments are not valid JSON. Call again with one well-formed JSON object.","tool":"t"}
-            true {"details":[{"expected":"a whole call","got":"a call cut off before its end","message":"The output was cut off at the limit of 64 output tokens, so the call was not run.","path":""}],"error":"invalid_arguments","suggestion":"Send a smaller call: shorter arguments, or the work split over several calls.","tool":"t"}
-            true {"did_you_mean":["search"],"error":"unknown_tool","tool":"execute_python"}
-            true {"code":-32000,"error":"tool_failed","message":"gone","retryable":true}
-            true {"after_seconds":1.5,"error":"timeout","suggestion":"Ask for less at once, or try again later. Whether the call had an effect is not known."}
-            true {"by":"person","error":"denied","reason":"no"}
-            false {"message":"No matching record.","result":null}
+            true {"error":"invalid_arguments","tool":"t","details":[{"expected":"one JSON object","got":"{a","message":"a key in double quotes must stand here","path":""}],"suggestion":"The arguments are not valid JSON. Call again with one well-formed JSON object."}
+            true {"error":"invalid_arguments","tool":"t","details":[{"expected":"a whole call","got":"a call cut off before its end","message":"The output was cut off at the limit of 64 output tokens, so the call was not run.","path":""}],"suggestion":"Send a smaller call: shorter arguments, or the work split over several calls."}
+            true {"error":"unknown_tool","tool":"execute_python","did_you_mean":["search"]}
+            true {"error":"tool_failed","message":"gone","code":-32000,"retryable":true}
+            true {"error":"timeout","after_seconds":1.5,"suggestion":"Ask for less at once, or try again later. Whether the call had an effect is not known."}
+            true {"error":"denied","reason":"no","by":"person"}
+            false {"result":null,"message":"No matching record."}
         "#]]
         .assert_eq(&format!("{}\n", shown.join("\n")));
     }

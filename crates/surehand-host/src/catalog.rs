@@ -97,7 +97,9 @@ impl Catalog {
         match self.only_one(|entry| entry.tool.name == bare) {
             Ok(entry) => Ok(entry),
             Err(several) if several.is_empty() => Err(Unresolved::Unknown(self.suggest(bare))),
-            Err(several) => Err(Unresolved::Unknown(several.iter().map(|entry| entry.model_name.clone()).collect())),
+            Err(several) => {
+                Err(Unresolved::Unknown(several.iter().map(|entry| entry.model_name.clone()).collect()))
+            }
         }
     }
 
@@ -120,17 +122,25 @@ impl Catalog {
             Err(several) if several.is_empty() => {
                 let by_reference = self.entries.iter().map(|entry| reference_of(entry)).collect::<Vec<_>>();
                 let names = if reference.contains('/') {
-                    nearest(reference, by_reference.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+                    nearest(reference, by_reference.iter().map(String::as_str))
+                        .into_iter()
+                        .map(str::to_owned)
+                        .collect()
                 } else {
                     self.nearest_entries(reference).iter().map(|entry| reference_of(entry)).collect()
                 };
                 Err(Unresolved::Unknown(names))
             }
-            Err(several) => Err(Unresolved::Ambiguous(several.iter().map(|entry| reference_of(entry)).collect())),
+            Err(several) => {
+                Err(Unresolved::Ambiguous(several.iter().map(|entry| reference_of(entry)).collect()))
+            }
         }
     }
 
-    fn only_one(&self, fits: impl Fn(&CatalogEntry) -> bool) -> Result<Arc<CatalogEntry>, Vec<Arc<CatalogEntry>>> {
+    fn only_one(
+        &self,
+        fits: impl Fn(&CatalogEntry) -> bool,
+    ) -> Result<Arc<CatalogEntry>, Vec<Arc<CatalogEntry>>> {
         let mut fitting: Vec<_> = self.entries.iter().filter(|entry| fits(entry)).cloned().collect();
         match fitting.len() {
             1 => Ok(fitting.remove(0)),
@@ -141,7 +151,12 @@ impl Catalog {
     /// The tools whose own names come near; all of them, capped, where none does.
     fn nearest_entries(&self, name: &str) -> Vec<Arc<CatalogEntry>> {
         let near = nearest(name, self.entries.iter().map(|entry| entry.tool.name.as_str()));
-        self.entries.iter().filter(|entry| near.contains(&entry.tool.name.as_str())).take(SUGGESTIONS).cloned().collect()
+        self.entries
+            .iter()
+            .filter(|entry| near.contains(&entry.tool.name.as_str()))
+            .take(SUGGESTIONS)
+            .cloned()
+            .collect()
     }
 
     fn suggest(&self, name: &str) -> Vec<String> {
@@ -201,7 +216,11 @@ mod tests {
 
     #[test]
     fn a_tool_whose_schema_cannot_be_used_is_left_out_alone() {
-        let broken = Tool::new("broken", "", RawJson::parse(r#"{"type":"nonsense"}"#).unwrap());
+        let broken = Tool::new(
+            "broken",
+            "",
+            RawJson::parse(r#"{"$schema":"https://example.com/unknown","type":"object"}"#).unwrap(),
+        );
         let (catalog, notes) = Catalog::build([("s", &[broken, tool("fine")][..])]);
         assert_eq!(catalog.entries().iter().map(|entry| reference_of(entry)).collect::<Vec<_>>(), ["s/fine"]);
         assert_eq!(notes.len(), 1);

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
-use surehand_mcp::{Implementation, ServerHandler};
+use surehand_mcp::{Implementation, Progress, ServerHandler};
 use surehand_model::{Note, RawJson, Tool};
 use surehand_policy::Effect;
 use surehand_sandbox::ChildSpec;
 use surehand_transport::{
-    CallOptions, CallOutcome, Client, ClientError, ClientOptions, HttpClient, HttpTarget, OpenError, Progress, Target,
+    CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, HttpClient, HttpTarget,
+    OpenError, Target,
 };
 use tokio::sync::Semaphore;
 
@@ -23,13 +24,16 @@ const RESTARTS: u32 = 3;
 /// The most calls one server gets at once.
 const PARALLEL_CALLS: usize = 64;
 
+/// Makes a bundled server.
+pub type MakeServer = Arc<dyn Fn(&BundledOptions) -> Arc<dyn ServerHandler> + Send + Sync>;
+
 /// A server that comes with the product and runs inside it.
 #[derive(Clone)]
 pub struct BundledServer {
     /// The name in the configuration.
     pub name: String,
     /// Makes the server from its options in the configuration.
-    pub make: Arc<dyn Fn(&BundledOptions) -> Arc<dyn ServerHandler> + Send + Sync>,
+    pub make: MakeServer,
     /// What each of its tools does, by the tool's name: our own word for our own tools.
     pub effects: HashMap<String, Effect>,
 }
@@ -92,9 +96,20 @@ pub(crate) struct Connection {
     restart: Semaphore,
     restarts: Mutex<u32>,
     gate: Semaphore,
+    aside: Arc<Mutex<Aside>>,
     pub(crate) effects: HashMap<String, Effect>,
     pub(crate) bundled: bool,
 }
+
+/// What a server told beside its answers, until somebody takes it.
+#[derive(Default)]
+struct Aside {
+    notes: Vec<Note>,
+    last_words: String,
+}
+
+/// The most notes of one server that wait to be taken.
+const NOTES_KEPT: usize = 64;
 
 /// What it takes to open a connection, again and again.
 #[derive(Clone)]
@@ -139,9 +154,11 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
         Ok(found) => found,
         Err(problem) => return Err(status(ServerState::NotStarted, problem)),
     };
+    let aside = Arc::new(Mutex::new(Aside::default()));
     let options = ClientOptions {
         startup_timeout: settings.startup_timeout,
         implementation: around.implementation.clone(),
+        on_event: Some(listener(Arc::clone(&aside))),
         ..ClientOptions::default()
     };
     let bundled = matches!(target, Target::InProcess(_));
@@ -149,23 +166,22 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
     let client = match plan.open().await {
         Ok(client) => client,
         Err(failure) => {
-            let state = if failure.is_login_needed() { ServerState::LoginNeeded } else { ServerState::Failed };
+            let wants_login = matches!(failure, OpenError::LoginNeeded { .. });
+            let state = if wants_login { ServerState::LoginNeeded } else { ServerState::Failed };
             return Err(status(state, chain(&failure)));
         }
     };
-    let mut notes: Vec<Note> = client.notes();
+    let mut notes: Vec<Note> = client.opening_notes().to_vec();
     let mut tools = Vec::new();
-    if client.server().has_tools {
-        match tokio::time::timeout(settings.startup_timeout, client.list_tools()).await {
-            Ok(Ok(listing)) => {
-                tools = listing.items;
-                notes.extend(listing.notes);
-            }
-            Ok(Err(failure)) => notes.push(Note::new(&settings.name, "tools not listed", chain(&failure))),
-            Err(_) => {
-                let why = format!("no answer within {} s", settings.startup_timeout.as_secs_f32());
-                notes.push(Note::new(&settings.name, "tools not listed", why));
-            }
+    match tokio::time::timeout(settings.startup_timeout, client.list_tools()).await {
+        Ok(Ok(listing)) => {
+            tools = listing.items;
+            notes.extend(listing.notes);
+        }
+        Ok(Err(failure)) => notes.push(Note::new(&settings.name, "tools not listed", chain(&failure))),
+        Err(_) => {
+            let why = format!("no answer within {} s", settings.startup_timeout.as_secs_f32());
+            notes.push(Note::new(&settings.name, "tools not listed", why));
         }
     }
     let hidden = tools.len();
@@ -189,6 +205,7 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
         restart: Semaphore::new(1),
         restarts: Mutex::new(0),
         gate: Semaphore::new(permits),
+        aside,
         effects,
         bundled,
     };
@@ -246,7 +263,7 @@ impl Connection {
         let closed = || ClientError::Closed { why: "the connection was closed".to_owned() };
         let _turn = self.gate.acquire().await.map_err(|_| closed())?;
         let client = self.living_client().await?;
-        let options = CallOptions { timeout, on_progress: Some(on_progress), ..CallOptions::default() };
+        let options = CallOptions { timeout, on_progress: Some(on_progress) };
         client.call_tool(tool, arguments, options).await
     }
 
@@ -264,26 +281,47 @@ impl Connection {
         {
             let mut restarts = self.restarts.lock().unwrap_or_else(PoisonError::into_inner);
             if *restarts >= RESTARTS {
-                let why = format!("{}; it was started again {RESTARTS} times already", current.closed_reason());
+                let why = format!("{}; it was started again {RESTARTS} times already", self.last_words());
                 return Err(ClientError::Closed { why });
             }
             *restarts += 1;
         }
         let fresh = self.plan.open().await.map_err(|failure| ClientError::Closed {
-            why: format!("{}; starting it again failed: {}", current.closed_reason(), chain(&failure)),
+            why: format!("{}; starting it again failed: {}", self.last_words(), chain(&failure)),
         })?;
         let fresh = Arc::new(fresh);
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&fresh));
         Ok(fresh)
     }
 
-    /// Ends the server and waits until it is gone.
+    fn last_words(&self) -> String {
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner).last_words.clone()
+    }
+
+    /// What the server told beside its answers since the last time.
+    pub(crate) fn take_notes(&self) -> Vec<Note> {
+        std::mem::take(&mut self.aside.lock().unwrap_or_else(PoisonError::into_inner).notes)
+    }
+
+    /// Ends the server and waits until it is gone. A server that is still being asked ends once the last answer is in.
     pub(crate) async fn close(&self) {
         let client = self.client.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(client) = client {
+        if let Some(client) = client.and_then(Arc::into_inner) {
             client.close().await;
         }
     }
+}
+
+/// Keeps what a server tells beside its answers.
+fn listener(aside: Arc<Mutex<Aside>>) -> Arc<dyn Fn(ClientEvent) + Send + Sync> {
+    Arc::new(move |event| {
+        let mut aside = aside.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            ClientEvent::Note(note) if aside.notes.len() < NOTES_KEPT => aside.notes.push(note),
+            ClientEvent::Note(_) | ClientEvent::Notice(_) => {}
+            ClientEvent::Closed { why } => aside.last_words = why,
+        }
+    })
 }
 
 /// An error with everything behind it, each level once.

@@ -47,7 +47,8 @@ pub fn mend(messages: &[Message]) -> (Vec<Message>, Vec<Note>) {
         }
         let mut message = message.clone();
         message.parts.retain(|part| !matches!(part.kind, PartKind::Result(_)));
-        let ids: Vec<(CallId, String)> = message.calls().map(|call| (call.id.clone(), call.name.clone())).collect();
+        let ids: Vec<(CallId, String)> =
+            message.calls().map(|call| (call.id.clone(), call.name.clone())).collect();
         if message.parts.is_empty() {
             continue;
         }
@@ -60,12 +61,20 @@ pub fn mend(messages: &[Message]) -> (Vec<Message>, Vec<Note>) {
             .map(|(id, name)| match find_result(messages, at, &id, &mut used) {
                 Some((found_at, result)) => {
                     if found_at > at + 1 {
-                        notes.push(Note::new("conversation", format!("result of call {id}"), "it stood after a later message and was moved to its call"));
+                        notes.push(Note::new(
+                            "conversation",
+                            format!("result of call {id}"),
+                            "it stood after a later message and was moved to its call",
+                        ));
                     }
                     Part::from(PartKind::Result(result))
                 }
                 None => {
-                    notes.push(Note::new("conversation", format!("call {id} of {name}"), "the run was interrupted before its result; its effect is not known"));
+                    notes.push(Note::new(
+                        "conversation",
+                        format!("call {id} of {name}"),
+                        "the run was interrupted before its result; its effect is not known",
+                    ));
                     Part::from(PartKind::Result(interrupted(id, name)))
                 }
             })
@@ -78,7 +87,11 @@ pub fn mend(messages: &[Message]) -> (Vec<Message>, Vec<Note>) {
             if let PartKind::Result(result) = &part.kind
                 && !used.contains(&(at, index))
             {
-                notes.push(Note::new("conversation", format!("result for {}", result.id), "no call asked for it; it was left out"));
+                notes.push(Note::new(
+                    "conversation",
+                    format!("result for {}", result.id),
+                    "no call asked for it; it was left out",
+                ));
             }
         }
     }
@@ -124,7 +137,9 @@ mod tests {
     }
 
     fn results(ids: &[&str]) -> Message {
-        Message::results(ids.iter().map(|id| ToolResult::text((*id).into(), "a", format!("result of {id}"))).collect())
+        Message::results(
+            ids.iter().map(|id| ToolResult::text((*id).into(), "a", format!("result of {id}"))).collect(),
+        )
     }
 
     fn user(text: &str) -> Message {
@@ -135,7 +150,8 @@ mod tests {
         messages
             .iter()
             .map(|message| {
-                let mut words: Vec<String> = message.calls().map(|call| format!("call {}", call.id)).collect();
+                let mut words: Vec<String> =
+                    message.calls().map(|call| format!("call {}", call.id)).collect();
                 words.extend(message.tool_results().map(|result| {
                     format!("{} {}", if result.is_error { "lost" } else { "result" }, result.id)
                 }));
@@ -161,7 +177,10 @@ mod tests {
     fn an_orphan_result_is_left_out_and_said() {
         let (mended, notes) = mend(&[user("check"), results(&["t9"]), user("go on")]);
         assert_eq!(shape(&mended), ["check", "go on"]);
-        assert_eq!(notes, [Note::new("conversation", "result for t9", "no call asked for it; it was left out")]);
+        assert_eq!(
+            notes,
+            [Note::new("conversation", "result for t9", "no call asked for it; it was left out")]
+        );
     }
 
     #[test]
@@ -177,7 +196,10 @@ mod tests {
         let history =
             [user("1"), calls(&["call_0"]), user("2"), calls(&["call_0"]), results(&["call_0"]), user("3")];
         let (mended, _) = mend(&history);
-        assert_eq!(shape(&mended), ["1", "call call_0", "lost call_0", "2", "call call_0", "result call_0", "3"]);
+        assert_eq!(
+            shape(&mended),
+            ["1", "call call_0", "lost call_0", "2", "call call_0", "result call_0", "3"]
+        );
     }
 
     #[test]

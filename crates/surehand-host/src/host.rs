@@ -48,6 +48,8 @@ pub struct Host {
     pub(crate) audit: Audit,
     pub(crate) clock: WallClock,
     pub(crate) max_result_bytes: usize,
+    /// What a model is shown; policy and catalog do not change while the program runs.
+    offered: Vec<Tool>,
     statuses: Vec<ServerStatus>,
     skipped: Vec<Note>,
 }
@@ -95,7 +97,9 @@ impl Host {
                     if status.status != ServerState::Disabled {
                         let why = status.notes.join("; ");
                         let note = Note::new(&status.name, "server not available", why);
-                        if !skipped.iter().any(|known| note.why.contains(&known.what) && known.r#where.contains(&status.name)) {
+                        if !skipped.iter().any(|known| {
+                            note.why.contains(&known.what) && known.r#where.contains(&status.name)
+                        }) {
                             skipped.push(note);
                         }
                     }
@@ -113,7 +117,8 @@ impl Host {
         }
         skipped.extend(catalog_notes);
         observer.event(HostEvent::Init { servers: statuses.clone(), skipped: skipped.clone() });
-        Arc::new(Self {
+        let mut host = Self {
+            offered: Vec::new(),
             connections,
             catalog,
             policy,
@@ -125,7 +130,9 @@ impl Host {
             max_result_bytes: settings.limits.max_result_bytes,
             statuses,
             skipped,
-        })
+        };
+        host.offered = host.visible_tools();
+        Arc::new(host)
     }
 
     /// How every configured server is doing, in the order of the configuration.
@@ -173,6 +180,10 @@ impl Host {
 
     /// The tools a model is shown, under the names it must use: all but those that policy would deny anyway.
     pub fn offered(&self) -> Vec<Tool> {
+        self.offered.clone()
+    }
+
+    fn visible_tools(&self) -> Vec<Tool> {
         self.catalog
             .entries()
             .iter()
@@ -193,13 +204,18 @@ impl Host {
 
     /// Ends every server, all at once, and waits until each is gone.
     pub async fn close(&self) {
-        futures_util::future::join_all(self.connections.iter().map(|(_, connection)| connection.close())).await;
+        futures_util::future::join_all(self.connections.iter().map(|(_, connection)| connection.close()))
+            .await;
     }
 }
 
 fn open_audit(settings: &Settings, skipped: &mut Vec<Note>) -> AuditTarget {
     if !settings.audit.enabled {
-        skipped.push(Note::new("audit", "calls are not recorded", "audit.enabled is false in the configuration"));
+        skipped.push(Note::new(
+            "audit",
+            "calls are not recorded",
+            "audit.enabled is false in the configuration",
+        ));
         return AuditTarget::Off;
     }
     match AuditLog::open(&settings.audit.file) {

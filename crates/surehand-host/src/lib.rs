@@ -22,10 +22,10 @@ mod record;
 mod session;
 
 pub use agent::{Agent, AgentError, CallContext, RunLimits, ToolRunner};
-pub use approval::{Approval, ApprovalRequest, Approver, ApproveAll, NobodyToAsk};
+pub use approval::{Approval, ApprovalRequest, ApproveAll, Approver, NobodyToAsk};
 pub use catalog::{Catalog, CatalogEntry, Unresolved, reference_of};
 pub use clock::{PauseGuard, RunClock, WallClock};
-pub use connection::{BundledOptions, BundledServer, ServerState, ServerStatus};
+pub use connection::{BundledOptions, BundledServer, MakeServer, ServerState, ServerStatus};
 pub use conversation::{Conversation, mend};
 pub use event::{HostEvent, NobodyWatches, Observer};
 pub use host::{Host, HostParts};

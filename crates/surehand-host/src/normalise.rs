@@ -31,11 +31,14 @@ pub(crate) fn normalise(
             content.push(block);
         }
     }
-    let says_something = content.iter().any(|block| !matches!(block, ContentBlock::Text(text) if text.trim().is_empty()));
+    let says_something =
+        content.iter().any(|block| !matches!(block, ContentBlock::Text(text) if text.trim().is_empty()));
     if !says_something {
         let told = match &result.structured {
             Some(structured) => cut(strip_hidden(structured.as_str()), &mut left, name, &mut notes),
-            None if result.is_error => answers::tool_failed("The tool failed without saying why.", None, None, false).text,
+            None if result.is_error => {
+                answers::tool_failed("The tool failed without saying why.", None, None, false).text
+            }
             None => answers::nothing_found().text,
         };
         content = vec![ContentBlock::Text(told)];
@@ -64,7 +67,9 @@ fn visible(block: ContentBlock) -> ContentBlock {
 
 fn fit(block: ContentBlock, left: &mut usize, name: &str, notes: &mut Vec<Note>) -> Option<ContentBlock> {
     let too_large = |kind: &str, size: usize, notes: &mut Vec<Note>| {
-        let why = format!("its {size} bytes pass the limit for results; raise limits.maxResultBytes to let it through");
+        let why = format!(
+            "its {size} bytes pass the limit for results; raise limits.maxResultBytes to let it through"
+        );
         notes.push(Note::new(name, format!("{kind} left out"), why));
         Some(ContentBlock::Text(format!("[{kind} of {size} bytes left out: too large]")))
     };
@@ -79,7 +84,9 @@ fn fit(block: ContentBlock, left: &mut usize, name: &str, notes: &mut Vec<Note>)
         ContentBlock::Resource(ResourceContents { blob: Some(blob), .. }) if blob.len() > *left => {
             too_large("resource", blob.len(), notes)
         }
-        ContentBlock::Unknown(raw) if raw.as_str().len() > *left => too_large("block", raw.as_str().len(), notes),
+        ContentBlock::Unknown(raw) if raw.as_str().len() > *left => {
+            too_large("block", raw.as_str().len(), notes)
+        }
         other => {
             *left = left.saturating_sub(size_of_block(&other));
             Some(other)
@@ -109,7 +116,8 @@ fn cut(text: String, left: &mut usize, name: &str, notes: &mut Vec<Note>) -> Str
         end -= 1;
     }
     *left = 0;
-    let why = format!("{} of {} bytes are shown; raise limits.maxResultBytes to let it through", end, text.len());
+    let why =
+        format!("{} of {} bytes are shown; raise limits.maxResultBytes to let it through", end, text.len());
     notes.push(Note::new(name, "result cut", why));
     format!("{}\n[cut here: {} of {} bytes are shown]", &text[..end], end, text.len())
 }
@@ -196,10 +204,13 @@ mod tests {
 
     #[test]
     fn nothing_at_all_is_said_in_words() {
-        let nothing = vec![ContentBlock::Text(r#"{"message":"No matching record.","result":null}"#.into())];
+        let nothing = vec![ContentBlock::Text(r#"{"result":null,"message":"No matching record."}"#.into())];
         assert_eq!(told(ServerResult::default(), 1000), (nothing.clone(), 0));
         assert_eq!(told(text("  \n"), 1000), (nothing, 0));
-        let structured = ServerResult { structured: Some(RawJson::parse(r#"{"rows":[1.10]}"#).unwrap()), ..ServerResult::default() };
+        let structured = ServerResult {
+            structured: Some(RawJson::parse(r#"{"rows":[1.10]}"#).unwrap()),
+            ..ServerResult::default()
+        };
         assert_eq!(told(structured, 1000), (vec![ContentBlock::Text(r#"{"rows":[1.10]}"#.into())], 0));
     }
 
@@ -213,7 +224,11 @@ mod tests {
     #[test]
     fn an_image_stays_beside_structured_content() {
         let image = ContentBlock::Image { data: "aGk=".into(), mime_type: "image/png".into() };
-        let both = ServerResult { content: vec![image.clone()], structured: Some(RawJson::empty_object()), is_error: false };
+        let both = ServerResult {
+            content: vec![image.clone()],
+            structured: Some(RawJson::empty_object()),
+            is_error: false,
+        };
         assert_eq!(told(both, 1000), (vec![image], 0));
     }
 }

@@ -14,11 +14,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use surehand_audit::RepairNote;
+use surehand_mcp::Progress;
 use surehand_model::{Json, JsonError, Label, Note, RawJson, Tool, ToolCall, ToolResult};
 use surehand_policy::{CallFacts, Decision};
 use surehand_provider::BoxFuture;
 use surehand_schema::{Repair, explain};
-use surehand_transport::{ClientError, Progress};
+use surehand_transport::ClientError;
 
 use crate::agent::{CallContext, ToolRunner};
 use crate::answers::{self, Told};
@@ -107,7 +108,8 @@ impl Host {
         })?;
         if let Err(fault) = self.record_intent(call, &underway, &decided).await {
             let reason = format!("The call could not be recorded, so it was not run: {fault}");
-            let refusal = Refusal::denied(&reason, Decided::new(Verdict::Denied, "audit", "record before running"));
+            let refusal =
+                Refusal::denied(&reason, Decided::new(Verdict::Denied, "audit", "record before running"));
             return Err(refused(call, Some(&entry), refusal, started_ms));
         }
         let running_since = tokio::time::Instant::now();
@@ -139,7 +141,11 @@ impl Host {
                     .into_iter()
                     .filter(|name| self.catalog.resolve(name).is_ok_and(|entry| visible(&entry)))
                     .collect();
-                Err(Refusal::invalid(answers::unknown_tool(&call.name, &names), "catalog", "the tool must exist"))
+                Err(Refusal::invalid(
+                    answers::unknown_tool(&call.name, &names),
+                    "catalog",
+                    "the tool must exist",
+                ))
             }
         }
     }
@@ -207,7 +213,12 @@ impl Host {
     }
 
     /// Runs what was decided, with a deadline, and makes the model's result of whatever comes of it.
-    async fn run(&self, call: &ToolCall, underway: &Underway, context: &CallContext) -> (ToolResult, Vec<Note>) {
+    async fn run(
+        &self,
+        call: &ToolCall,
+        underway: &Underway,
+        context: &CallContext,
+    ) -> (ToolResult, Vec<Note>) {
         let entry = &underway.entry;
         let told = |told: Told| (our_result(call, told), Vec::new());
         let Some(connection) = self.connection(&entry.server) else {
@@ -215,10 +226,13 @@ impl Host {
         };
         let timeout = connection.call_timeout();
         let on_progress = |progress: Progress| {
-            context.observer.event(HostEvent::CallProgress { id: call.id.clone(), message: progress.to_string() });
+            context
+                .observer
+                .event(HostEvent::CallProgress { id: call.id.clone(), message: in_words(&progress) });
         };
         let running =
-            AssertUnwindSafe(connection.call(&entry.tool.name, &underway.sent, timeout, &on_progress)).catch_unwind();
+            AssertUnwindSafe(connection.call(&entry.tool.name, &underway.sent, timeout, &on_progress))
+                .catch_unwind();
         let ended = tokio::select! {
             biased;
             ended = running => ended,
@@ -227,6 +241,9 @@ impl Host {
                 return told(answers::tool_failed(message, None, None, false));
             }
         };
+        for note in connection.take_notes() {
+            context.observer.event(HostEvent::Note(note));
+        }
         match ended {
             Ok(Ok(outcome)) => {
                 let result = ServerResult {
@@ -245,7 +262,12 @@ impl Host {
         }
     }
 
-    async fn record_intent(&self, call: &ToolCall, underway: &Underway, decided: &Decided) -> Result<(), String> {
+    async fn record_intent(
+        &self,
+        call: &ToolCall,
+        underway: &Underway,
+        decided: &Decided,
+    ) -> Result<(), String> {
         let planned = Planned {
             time_ms: (self.clock)(),
             call: call.id.0.clone(),
@@ -270,7 +292,11 @@ impl Host {
             duration_ms: record.duration_ms,
         };
         if let Err(why) = self.audit.outcome(ended).await {
-            context.observer.event(HostEvent::Note(Note::new("audit", "the outcome of a call is not recorded", why)));
+            context.observer.event(HostEvent::Note(Note::new(
+                "audit",
+                "the outcome of a call is not recorded",
+                why,
+            )));
         }
     }
 
@@ -286,7 +312,11 @@ impl Host {
             repairs: Vec::new(),
         };
         if let Err(why) = self.audit.intent(planned).await {
-            context.observer.event(HostEvent::Note(Note::new("audit", "a refused call is not recorded", why)));
+            context.observer.event(HostEvent::Note(Note::new(
+                "audit",
+                "a refused call is not recorded",
+                why,
+            )));
         }
     }
 }
@@ -324,7 +354,10 @@ fn read_arguments(
     };
     let given = raw.to_json().map_err(|fault: JsonError| unreadable(&fault.to_string()))?;
     let repaired = entry.validator.repair(&given);
-    let violations = entry.validator.check(&repaired.arguments);
+    // Nothing at all, spelled `""` or `[]`, for a tool that needs something: the model is told what is missing.
+    let said_nothing = repaired.arguments == Json::from("") || repaired.arguments == Json::Array(Vec::new());
+    let judged = if said_nothing { &Json::Object(Vec::new()) } else { &repaired.arguments };
+    let violations = entry.validator.check(judged);
     if !violations.is_empty() {
         let told = answers::invalid_arguments(&explain(&call.name, &violations));
         return Err(Refusal::invalid(told, "schema", "the arguments must fit the tool's schema"));
@@ -360,7 +393,12 @@ fn our_result(call: &ToolCall, told: Told) -> ToolResult {
     ToolResult { is_error: told.is_error, label, ..ToolResult::text(call.id.clone(), &call.name, told.text) }
 }
 
-fn refused(call: &ToolCall, entry: Option<&CatalogEntry>, refusal: Refusal, started_ms: u64) -> Box<CallRecord> {
+fn refused(
+    call: &ToolCall,
+    entry: Option<&CatalogEntry>,
+    refusal: Refusal,
+    started_ms: u64,
+) -> Box<CallRecord> {
     Box::new(CallRecord {
         id: call.id.clone(),
         server: entry.map(|entry| entry.server.clone()).unwrap_or_default(),
@@ -377,6 +415,18 @@ fn refused(call: &ToolCall, entry: Option<&CatalogEntry>, refusal: Refusal, star
 /// The arguments as the model wrote them: as JSON where they are, else the text as a JSON string.
 fn arguments_as_given(call: &ToolCall) -> RawJson {
     call.arguments.clone().unwrap_or_else(|| RawJson::from_serialize(&call.raw_arguments))
+}
+
+/// A report of progress as a person reads it.
+fn in_words(progress: &Progress) -> String {
+    let far = match progress.total {
+        Some(total) => format!("{} of {total}", progress.progress),
+        None => progress.progress.to_string(),
+    };
+    match &progress.message {
+        Some(message) => format!("{far}: {message}"),
+        None => far,
+    }
 }
 
 fn millis(duration: Duration) -> u64 {

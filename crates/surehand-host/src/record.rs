@@ -187,8 +187,12 @@ pub(crate) fn block_json(block: &ContentBlock) -> RawJson {
     use serde_json::json;
     let value = match block {
         ContentBlock::Text(text) => json!({ "type": "text", "text": text }),
-        ContentBlock::Image { data, mime_type } => json!({ "type": "image", "data": data, "mimeType": mime_type }),
-        ContentBlock::Audio { data, mime_type } => json!({ "type": "audio", "data": data, "mimeType": mime_type }),
+        ContentBlock::Image { data, mime_type } => {
+            json!({ "type": "image", "data": data, "mimeType": mime_type })
+        }
+        ContentBlock::Audio { data, mime_type } => {
+            json!({ "type": "audio", "data": data, "mimeType": mime_type })
+        }
         ContentBlock::Resource(contents) => {
             let mut resource = json!({ "uri": contents.uri });
             for (key, value) in

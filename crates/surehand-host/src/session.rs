@@ -45,7 +45,8 @@ impl SessionLog {
         if let Some(folder) = path.parent() {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
         }
-        let mut file = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path).map_err(fault)?;
+        let mut file =
+            OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(path).map_err(fault)?;
         if ends_in_torn_line(&file).map_err(fault)? {
             file.write_all(b"\n").map_err(fault)?;
         }
@@ -60,12 +61,17 @@ impl SessionLog {
     pub fn save(&mut self, conversation: &Conversation) -> Result<(), SessionError> {
         let fresh = conversation.messages.get(self.written..).unwrap_or_default();
         for message in fresh {
-            let mut line = serde_json::to_vec(message)
-                .map_err(|fault| SessionError { doing: "write", path: self.path.clone(), source: fault.into() })?;
+            let mut line = serde_json::to_vec(message).map_err(|fault| SessionError {
+                doing: "write",
+                path: self.path.clone(),
+                source: fault.into(),
+            })?;
             line.push(b'\n');
-            self.file
-                .write_all(&line)
-                .map_err(|source| SessionError { doing: "write", path: self.path.clone(), source })?;
+            self.file.write_all(&line).map_err(|source| SessionError {
+                doing: "write",
+                path: self.path.clone(),
+                source,
+            })?;
             self.written += 1;
         }
         Ok(())

@@ -87,11 +87,8 @@ fn check(messages: &[Message]) -> Result<(), String> {
                 return Err(format!("message {at} asks {asked:?} and is answered {answered:?}"));
             }
         }
-        let orphan = message.role == Role::Tool
-            && !at
-                .checked_sub(1)
-                .and_then(|before| messages.get(before))
-                .is_some_and(|m| m.calls().next().is_some());
+        let follows_calls = at > 0 && messages[at - 1].calls().next().is_some();
+        let orphan = message.role == Role::Tool && !follows_calls;
         if orphan {
             return Err(format!("message {at} answers calls that nobody made"));
         }

@@ -110,7 +110,8 @@ impl Environment {
 
     /// What child processes are given.
     pub fn children(&self) -> ChildEnvironment {
-        let search_path = self.get_os("PATH").unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin")).to_owned();
+        let search_path =
+            self.get_os("PATH").unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin")).to_owned();
         let inherit = self.variables.iter().filter(|(name, value)| is_inherited(name, value));
         ChildEnvironment {
             search_path,
@@ -201,7 +202,8 @@ fn base_url(variable: &str, value: &str) -> String {
     let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
     let rest = rest.replacen("0.0.0.0", "127.0.0.1", 1).replacen("[::]", "[::1]", 1);
     let rest = if rest.starts_with(':') { format!("127.0.0.1{rest}") } else { rest };
-    let (authority, path) = rest.split_once('/').map_or((rest.as_str(), String::new()), |(a, p)| (a, format!("/{p}")));
+    let (authority, path) =
+        rest.split_once('/').map_or((rest.as_str(), String::new()), |(a, p)| (a, format!("/{p}")));
     let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let port = if has_port || scheme == "https" { "" } else { ":11434" };
     format!("{scheme}://{authority}{port}{path}")

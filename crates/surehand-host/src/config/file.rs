@@ -8,7 +8,8 @@ use super::reporter::{About, Reporter};
 use super::settings::Severity;
 
 /// What may stand at the top of a file of ours.
-const KNOWN: &[&str] = &["mcpServers", "model", "providers", "policy", "limits", "audit", "sandbox", "gateway"];
+const KNOWN: &[&str] =
+    &["mcpServers", "model", "providers", "policy", "limits", "audit", "sandbox", "gateway"];
 
 /// What other applications put there, which means nothing here.
 const ELSEWHERE: &[&str] = &["$schema", "inputs", "version", "name", "description"];
@@ -85,7 +86,9 @@ pub(super) fn containers(root: &Node) -> Vec<&Node> {
             found.push(node);
         } else if member.key == "mcp" {
             let inner = node.members().unwrap_or_default().iter();
-            found.extend(inner.filter(|m| is_container_key(&m.key) && m.value.members().is_some()).map(|m| &m.value));
+            found.extend(
+                inner.filter(|m| is_container_key(&m.key) && m.value.members().is_some()).map(|m| &m.value),
+            );
         }
     }
     found
@@ -93,7 +96,9 @@ pub(super) fn containers(root: &Node) -> Vec<&Node> {
 
 /// Whether a member of the top is a server where the file is itself a map of servers.
 pub(super) fn is_root_entry(member: &Member) -> bool {
-    !KNOWN.contains(&member.key.as_str()) && !ELSEWHERE.contains(&member.key.as_str()) && looks_like_entry(&member.value)
+    !KNOWN.contains(&member.key.as_str())
+        && !ELSEWHERE.contains(&member.key.as_str())
+        && looks_like_entry(&member.value)
 }
 
 fn is_container_key(key: &str) -> bool {
@@ -105,7 +110,10 @@ fn looks_like_entry(node: &Node) -> bool {
     let members = node.members().unwrap_or_default();
     members.iter().any(|member| match member.value.value {
         Value::String(_) => {
-            matches!(normalised(&member.key).as_str(), "command" | "cmd" | "url" | "serverurl" | "httpurl" | "baseurl" | "bundled")
+            matches!(
+                normalised(&member.key).as_str(),
+                "command" | "cmd" | "url" | "serverurl" | "httpurl" | "baseurl" | "bundled"
+            )
         }
         Value::Array(_) => matches!(member.key.as_str(), "command" | "cmd"),
         _ => false,
@@ -123,7 +131,13 @@ fn entries_of(container: &Node, reporter: &mut Reporter<'_>) -> Vec<Member> {
             None => entries.push(member.clone()),
             Some(fault) => {
                 let about = About { server: Some(&member.key), key: None };
-                reporter.say(Severity::Error, &member.value, about, format!("skipped: {fault}"), "give it another name");
+                reporter.say(
+                    Severity::Error,
+                    &member.value,
+                    about,
+                    format!("skipped: {fault}"),
+                    "give it another name",
+                );
             }
         }
     }
@@ -132,7 +146,10 @@ fn entries_of(container: &Node, reporter: &mut Reporter<'_>) -> Vec<Member> {
 
 /// Why a text cannot be the name of a server.
 pub(super) fn name_fault(name: &str) -> Option<&'static str> {
-    let hidden = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
     if name.trim().is_empty() {
         Some("the name is empty")
     } else if name.chars().count() > 128 {
@@ -156,7 +173,13 @@ fn object(member: &Member, reporter: &mut Reporter<'_>) -> Vec<Member> {
         Some(members) => members.to_vec(),
         None => {
             let what = format!("left out: it is {} and no object", member.value.kind());
-            reporter.say(Severity::Error, &member.value, About { server: None, key: Some(&member.key) }, what, "");
+            reporter.say(
+                Severity::Error,
+                &member.value,
+                About { server: None, key: Some(&member.key) },
+                what,
+                "",
+            );
             Vec::new()
         }
     }
@@ -179,7 +202,13 @@ fn keep_last_of_each_name(servers: &mut Vec<Member>, reporter: &mut Reporter<'_>
         if servers[at + 1..].iter().any(|later| later.key == name) {
             let about = About { server: Some(&name), key: None };
             let earlier = servers.remove(at);
-            reporter.say(Severity::Warning, &earlier.value, about, "skipped: the name stands twice, and the later entry is used", "rename one of them");
+            reporter.say(
+                Severity::Warning,
+                &earlier.value,
+                about,
+                "skipped: the name stands twice, and the later entry is used",
+                "rename one of them",
+            );
         } else {
             at += 1;
         }

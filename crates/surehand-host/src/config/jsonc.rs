@@ -40,13 +40,6 @@ pub(super) struct Member {
     pub(super) value: Node,
 }
 
-impl Member {
-    /// From the key's quote to after the value.
-    pub(super) fn span(&self) -> Range<usize> {
-        self.key_span.start..self.value.span.end
-    }
-}
-
 impl Node {
     /// The members, if it is an object.
     pub(super) fn members(&self) -> Option<&[Member]> {
@@ -64,11 +57,6 @@ impl Node {
         }
     }
 
-    /// The value of a member; the last where the key stands twice.
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
-        self.members()?.iter().rev().find(|member| member.key == key).map(|member| &member.value)
-    }
-
     /// The same without its places.
     pub(super) fn to_json(&self) -> Json {
         match &self.value {
@@ -77,9 +65,9 @@ impl Node {
             Value::Number(text) => Json::Number(text.clone()),
             Value::String(text) => Json::String(text.clone()),
             Value::Array(items) => Json::Array(items.iter().map(Node::to_json).collect()),
-            Value::Object(members) => {
-                Json::Object(members.iter().map(|member| (member.key.clone(), member.value.to_json())).collect())
-            }
+            Value::Object(members) => Json::Object(
+                members.iter().map(|member| (member.key.clone(), member.value.to_json())).collect(),
+            ),
         }
     }
 
@@ -233,7 +221,11 @@ impl Parser<'_> {
             Some(b'\'') => {
                 return Err(self.fault("a text in single quotes", "JSON takes double quotes only"));
             }
-            None => return Err(self.fault("the text ends where a value must stand", "a bracket may not be closed")),
+            None => {
+                return Err(
+                    self.fault("the text ends where a value must stand", "a bracket may not be closed")
+                );
+            }
             Some(_) => self.word()?,
         };
         Ok(Node { span: start..self.at, value })
@@ -261,7 +253,9 @@ impl Parser<'_> {
                 let found = rest.chars().next().unwrap_or_default();
                 let hint = match found {
                     '#' => "comments begin with `//`",
-                    '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}' => "these are typographic quotes; JSON takes `\"` only",
+                    '\u{201c}' | '\u{201d}' | '\u{2018}' | '\u{2019}' => {
+                        "these are typographic quotes; JSON takes `\"` only"
+                    }
                     ',' => "there is one comma too many",
                     _ => "",
                 };
@@ -271,7 +265,9 @@ impl Parser<'_> {
                 let json = if word == "None" { "null".to_owned() } else { word.to_ascii_lowercase() };
                 return Err(self.fault(format!("the word `{word}`"), format!("write `{json}`")));
             }
-            word => return Err(self.fault(format!("the word `{word}`"), "a text needs double quotes around it")),
+            word => {
+                return Err(self.fault(format!("the word `{word}`"), "a text needs double quotes around it"));
+            }
         };
         self.at += length;
         Ok(value)
@@ -289,11 +285,20 @@ impl Parser<'_> {
                 }
                 Some(b'"') => {}
                 None => return Err(self.unclosed(open, '}')),
-                Some(b'\'') => return Err(self.fault("a key in single quotes", "JSON takes double quotes only")),
-                Some(b'#') => return Err(self.fault("`#` where a key must stand", "comments begin with `//`")),
-                Some(b',') => return Err(self.fault("a comma where a key must stand", "there is one comma too many")),
+                Some(b'\'') => {
+                    return Err(self.fault("a key in single quotes", "JSON takes double quotes only"));
+                }
+                Some(b'#') => {
+                    return Err(self.fault("`#` where a key must stand", "comments begin with `//`"));
+                }
+                Some(b',') => {
+                    return Err(self.fault("a comma where a key must stand", "there is one comma too many"));
+                }
                 Some(_) => {
-                    return Err(self.fault("something other than a key in double quotes", "put the key into double quotes"));
+                    return Err(self.fault(
+                        "something other than a key in double quotes",
+                        "put the key into double quotes",
+                    ));
                 }
             }
             let key_start = self.at;
@@ -339,25 +344,34 @@ impl Parser<'_> {
             }
             Some(byte) if char::from(byte) == close => Ok(()),
             None => Err(self.unclosed(open, close)),
-            Some(b'"' | b'{' | b'[') => Err(self.fault_at(after_value, "no comma between two values", "put a comma here")),
+            Some(b'"' | b'{' | b'[') => {
+                Err(self.fault_at(after_value, "no comma between two values", "put a comma here"))
+            }
             Some(_) => Err(self.fault(format!("neither `,` nor `{close}` after a value"), "")),
         }
     }
 
     fn unclosed(&self, open: usize, close: char) -> Fault {
         let place = Position::of(self.text, open);
-        self.fault(format!("the text ends before the `{close}` of line {}", place.line), format!("add `{close}`"))
+        self.fault(
+            format!("the text ends before the `{close}` of line {}", place.line),
+            format!("add `{close}`"),
+        )
     }
 
     fn number(&mut self) -> Result<Value, Fault> {
         let rest = &self.text[self.at..];
-        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c)).unwrap_or(rest.len());
+        let length =
+            rest.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c)).unwrap_or(rest.len());
         match Json::parse(&rest[..length]) {
             Ok(Json::Number(text)) => {
                 self.at += length;
                 Ok(Value::Number(text))
             }
-            _ => Err(self.fault(format!("`{}` is not a number", &rest[..length]), "a text needs double quotes around it")),
+            _ => Err(self.fault(
+                format!("`{}` is not a number", &rest[..length]),
+                "a text needs double quotes around it",
+            )),
         }
     }
 
@@ -367,7 +381,8 @@ impl Parser<'_> {
         let mut out = String::new();
         loop {
             let rest = &self.text[self.at..];
-            let Some(stop) = rest.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20) else {
+            let Some(stop) = rest.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20)
+            else {
                 return Err(self.fault_at(open, "a text without its closing quote", "add `\"`"));
             };
             out.push_str(&rest[..stop]);
@@ -378,7 +393,13 @@ impl Parser<'_> {
                     return Ok(out);
                 }
                 Some(b'\\') => out.push(self.escape(open)?),
-                Some(b'\n' | b'\r') => return Err(self.fault_at(open, "a text without its closing quote on the same line", "add `\"`, or write a line break as `\\n`")),
+                Some(b'\n' | b'\r') => {
+                    return Err(self.fault_at(
+                        open,
+                        "a text without its closing quote on the same line",
+                        "add `\"`, or write a line break as `\\n`",
+                    ));
+                }
                 _ => return Err(self.fault("a control character inside a text", "write a tab as `\\t`")),
             }
         }

@@ -24,11 +24,13 @@ mod trust;
 mod variables;
 
 pub use check::check;
-pub use edit::{Change, EditError, EditOptions, Edited, apply, edit};
+pub use edit::{Change, ChangeError, EditError, EditOptions, Edited, apply, edit};
 pub use environment::{Environment, ProxySettings};
+pub use jsonc::{Fault, Position};
 pub use load::{BUNDLED_SERVERS, LoadError, LoadOptions, Overrides, load};
 pub use settings::{
-    AuditSettings, ChildEnvironment, Launch, LimitSettings, Paths, Problem, ProviderSettings, Scope, ServerSettings, Settings,
-    Severity, ShownLaunch, ToolFilter,
+    AuditSettings, ChildEnvironment, Launch, LimitSettings, Paths, Problem, ProviderSettings, Scope,
+    ServerSettings, Settings, Severity, ShownLaunch, ToolFilter,
 };
+pub use store::StoreError;
 pub use trust::{Digest, ProjectFile, TrustError, TrustStatus, forget, trust};

@@ -141,7 +141,9 @@ impl fmt::Debug for Launch {
                 .field("headers", &headers.iter().map(|(name, _)| name).collect::<Vec<_>>())
                 .field("sse", sse)
                 .finish(),
-            Self::Bundled { name, .. } => f.debug_struct("Bundled").field("name", name).finish_non_exhaustive(),
+            Self::Bundled { name, .. } => {
+                f.debug_struct("Bundled").field("name", name).finish_non_exhaustive()
+            }
             Self::Unusable => f.write_str("Unusable"),
         }
     }

@@ -6,12 +6,35 @@ use super::variables::{covered, has_placeholder};
 const COVER: &str = "***";
 
 /// Parts of names whose values are secrets.
-const SECRET_NAMES: &[&str] =
-    &["key", "token", "secret", "password", "passwd", "auth", "credential", "cookie", "bearer", "signature", "dsn"];
+const SECRET_NAMES: &[&str] = &[
+    "key",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "auth",
+    "credential",
+    "cookie",
+    "bearer",
+    "signature",
+    "dsn",
+];
 
 /// Beginnings of values that are keys whatever they are called.
-const SECRET_BEGINNINGS: &[&str] =
-    &["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "AIza", "Bearer ", "eyJ"];
+const SECRET_BEGINNINGS: &[&str] = &[
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "AIza",
+    "Bearer ",
+    "eyJ",
+];
 
 /// A value of a variable or a header: a placeholder as it stands, anything written out covered.
 pub(super) fn value(template: &str) -> String {
@@ -47,6 +70,11 @@ pub(super) fn address(template: &str) -> String {
         shown.push_str(&parameters.join("&"));
     }
     shown
+}
+
+/// Part of a command line in running text.
+pub(super) fn covered_text(text: &str) -> String {
+    word(text)
 }
 
 fn word(text: &str) -> String {
@@ -85,7 +113,11 @@ fn is_secret_name(name: &str) -> bool {
 
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,${}*".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -94,15 +126,22 @@ mod tests {
 
     #[test]
     fn written_out_secrets_are_covered_and_placeholders_stay() {
-        let words = |words: &[&str]| command_line(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let words =
+            |words: &[&str]| command_line(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         assert_eq!(words(&["npx", "-y", "a server", "--root", "."]), "npx -y 'a server' --root .");
-        assert_eq!(words(&["srv", "--api-key", "abc", "--token=xyz", "--k=${NOPE}"]), "srv --api-key *** --token=*** --k=${NOPE}");
+        assert_eq!(
+            words(&["srv", "--api-key", "abc", "--token=xyz", "--k=${NOPE}"]),
+            "srv --api-key *** --token=*** --k=${NOPE}"
+        );
         assert_eq!(words(&["srv", "--api-key", "${KEY}"]), "srv --api-key ${KEY}");
         assert_eq!(words(&["docker", "-e", "GH_TOKEN=t", "ghp_123"]), "docker -e GH_TOKEN=*** ***");
         assert_eq!(words(&["r", "--header", "Authorization: Bearer x"]), "r --header 'Authorization: ***'");
         assert_eq!(words(&["pg", "postgres://me:pw@h/db"]), "pg postgres://me:***@h/db");
         assert_eq!(address("https://h/mcp?api_key=1&x=2"), "https://h/mcp?api_key=***&x=2");
         assert_eq!(address("${BASE:-http://h}/mcp"), "${BASE:-***}/mcp");
-        assert_eq!([value("Bearer ${T}"), value("abc"), value("")], ["Bearer ${T}", "***", ""].map(str::to_owned));
+        assert_eq!(
+            [value("Bearer ${T}"), value("abc"), value("")],
+            ["Bearer ${T}", "***", ""].map(str::to_owned)
+        );
     }
 }

@@ -68,7 +68,9 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::metadata(path) {
         Ok(facts) if facts.is_file() => {}
         Ok(_) => return Err(StoreError::NotAFile { path: path.to_owned() }),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(source) => return Err(failed(source)),
     }
     let mut bytes = Vec::new();
@@ -148,7 +150,9 @@ pub(super) fn replace(target: &Path, bytes: &[u8], privacy: Privacy) -> Result<(
     let mode = match fs::metadata(target) {
         Ok(facts) if !facts.is_file() => return Err(StoreError::NotAFile { path: target.to_owned() }),
         // A rename would go through where the folder allows it, so the file's own mode is asked first.
-        Ok(facts) if facts.permissions().readonly() => return Err(StoreError::ReadOnly { path: target.to_owned() }),
+        Ok(facts) if facts.permissions().readonly() => {
+            return Err(StoreError::ReadOnly { path: target.to_owned() });
+        }
         Ok(facts) => {
             OpenOptions::new().write(true).open(target).map_err(failed)?;
             Some(facts.permissions())

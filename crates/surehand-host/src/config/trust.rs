@@ -46,6 +46,8 @@ pub struct ProjectFile {
     pub digest: Digest,
     /// Whether a person has agreed.
     pub trust: TrustStatus,
+    /// What it would do, one thing a line, for the person who is asked; secrets covered.
+    pub wants: Vec<String>,
 }
 
 /// Whether a person has agreed to a project's file.
@@ -132,7 +134,11 @@ fn place(path: &Path) -> String {
         (Some(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
     };
-    place.to_string_lossy().into_owned()
+    match place.to_str() {
+        Some(text) => text.to_owned(),
+        // Two names that look alike once their odd bytes are replaced must not share an agreement.
+        None => format!("bytes:{}", store::hex(place.as_os_str().as_encoded_bytes())),
+    }
 }
 
 #[cfg(test)]

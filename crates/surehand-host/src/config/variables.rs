@@ -128,7 +128,12 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-fn fill_into(template: &str, environment: &Environment, depth: usize, faults: &mut Vec<VariableFault>) -> String {
+fn fill_into(
+    template: &str,
+    environment: &Environment,
+    depth: usize,
+    faults: &mut Vec<VariableFault>,
+) -> String {
     let mut out = String::with_capacity(template.len());
     for piece in pieces(template) {
         match piece {

@@ -1,0 +1,8 @@
+//! Integration tests of the host, one file a subject.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod audit;
+mod calls;
+mod fixture;
+mod limits;
+mod told;
