@@ -5,7 +5,15 @@
 //! whole turn that comes back. Dropping the future cancels the request and closes its connection.
 
 mod error;
+mod http;
 mod provider;
+mod resolve;
+mod script;
 
 pub use error::ProviderError;
+pub use http::{HttpProvider, ProviderTarget, RetryPolicy};
 pub use provider::{BoxFuture, EventSink, Provider};
+pub use resolve::{
+    ProviderEndpoint, ProviderEnvironment, ResolveError, key_variables, provider_names, resolve,
+};
+pub use script::ScriptProvider;

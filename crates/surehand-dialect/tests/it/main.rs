@@ -1,0 +1,8 @@
+//! What the dialects promise, seen from outside.
+
+#![expect(clippy::unwrap_used, reason = "in a test, what is missing ends it")]
+
+mod encode;
+mod golden;
+mod quirks;
+mod support;
