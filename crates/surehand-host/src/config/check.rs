@@ -23,7 +23,14 @@ pub fn check(settings: &Settings) -> Vec<Problem> {
             Some(file) => format!("{}, server `{}`", file.display(), server.name),
             None => format!("server `{}`", server.name),
         };
+        // What a variable holds is not shown, not even as a command.
+        let covered = |text: String| match server.shown.command.as_str() {
+            "" => text,
+            shown if shown == command => text,
+            shown => text.replace(command.as_str(), shown),
+        };
         let mut report = |what: String, hint: String| {
+            let (what, hint) = (covered(what), covered(hint));
             let server = Some(server.name.clone());
             problems.push(Problem { severity: Severity::Error, r#where: place.clone(), server, what, hint });
         };

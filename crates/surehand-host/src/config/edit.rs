@@ -72,10 +72,10 @@ pub struct Edited {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ChangeError {
     /// The file is not what the reader can read; it is left alone.
-    #[error("it cannot be read at line {}, column {}: {}; nothing was written", .0.at.line, .0.at.column, .0.what)]
+    #[error("it cannot be read at line {}, column {}: {}{}", .0.at.line, .0.at.column, .0.what, after_semicolon(&.0.hint))]
     Unreadable(Fault),
     /// There is an entry of this name.
-    #[error("there is a server `{name}` already; nothing was written")]
+    #[error("there is a server `{name}` already")]
     Exists {
         /// The name.
         name: String,
@@ -97,11 +97,15 @@ pub enum ChangeError {
         why: &'static str,
     },
     /// Something in the file is not the object that would have to be changed.
-    #[error("{what} is not an object; nothing was written")]
+    #[error("{what} is not an object")]
     NotAnObject {
         /// What.
         what: String,
     },
+}
+
+fn after_semicolon(hint: &str) -> String {
+    if hint.is_empty() { String::new() } else { format!("; {hint}") }
 }
 
 fn did_you_mean(nearest: &[String]) -> String {
@@ -115,7 +119,7 @@ pub enum EditError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What it holds does not allow the change.
-    #[error("{path}: {source}", path = path.display())]
+    #[error("{path} was left as it is", path = path.display())]
     Change {
         /// The file.
         path: PathBuf,

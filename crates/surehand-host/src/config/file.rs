@@ -1,11 +1,14 @@
 //! One configuration file, taken apart: the entries of its servers, and what is ours beside them.
 
+use std::collections::HashMap;
+
 use surehand_model::Json;
 use surehand_schema::nearest;
 
 use super::jsonc::{Member, Node, Value};
 use super::reporter::{About, Reporter};
 use super::settings::Severity;
+use super::shown::is_hidden;
 
 /// What may stand at the top of a file of ours.
 const KNOWN: &[&str] =
@@ -13,6 +16,9 @@ const KNOWN: &[&str] =
 
 /// What other applications put there, which means nothing here.
 const ELSEWHERE: &[&str] = &["$schema", "inputs", "version", "name", "description"];
+
+/// How many servers one file may describe.
+const SERVER_LIMIT: usize = 1000;
 
 /// A file, taken apart and not yet judged.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +62,8 @@ pub(super) fn read(root: &Node, reporter: &mut Reporter<'_>) -> ConfigFile {
             "gateway" => file.gateway = part(member, reporter),
             key if ELSEWHERE.contains(&key) => {}
             _ if is_root_map && looks_like_entry(node) => file.servers.push(member.clone()),
-            _ if containers.iter().any(|container| contains(node, container)) => {}
+            key if is_container_key(key) && node.members().is_some() => {}
+            "mcp" if containers.iter().any(|container| contains(node, container)) => {}
             key if is_container_key(key) => {
                 let what = format!("it is {} and no object, so no server was read from it", node.kind());
                 reporter.say(Severity::Error, node, about, what, "write { \"NAME\": { \"command\": … } }");
@@ -146,15 +153,11 @@ fn entries_of(container: &Node, reporter: &mut Reporter<'_>) -> Vec<Member> {
 
 /// Why a text cannot be the name of a server.
 pub(super) fn name_fault(name: &str) -> Option<&'static str> {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
     if name.trim().is_empty() {
         Some("the name is empty")
     } else if name.chars().count() > 128 {
         Some("the name is longer than 128 characters")
-    } else if name.chars().any(hidden) {
+    } else if name.chars().any(is_hidden) {
         Some("the name holds characters that cannot be seen")
     } else if name.trim() != name {
         Some("the name begins or ends with a blank")
@@ -196,22 +199,29 @@ fn part(member: &Member, reporter: &mut Reporter<'_>) -> Option<Json> {
 }
 
 fn keep_last_of_each_name(servers: &mut Vec<Member>, reporter: &mut Reporter<'_>) {
+    let last: HashMap<String, usize> =
+        servers.iter().enumerate().map(|(at, member)| (member.key.clone(), at)).collect();
     let mut at = 0;
-    while at < servers.len() {
-        let name = servers[at].key.clone();
-        if servers[at + 1..].iter().any(|later| later.key == name) {
-            let about = About { server: Some(&name), key: None };
-            let earlier = servers.remove(at);
-            reporter.say(
-                Severity::Warning,
-                &earlier.value,
-                about,
-                "skipped: the name stands twice, and the later entry is used",
-                "rename one of them",
-            );
-        } else {
-            at += 1;
+    servers.retain(|member| {
+        let is_last = last.get(&member.key) == Some(&at);
+        at += 1;
+        if !is_last {
+            let about = About { server: Some(&member.key), key: None };
+            let what = "skipped: the name stands twice, and the later entry is used";
+            reporter.say(Severity::Warning, &member.value, about, what, "rename one of them");
         }
+        is_last
+    });
+    if let Some(first_over) = servers.get(SERVER_LIMIT) {
+        let what = format!("skipped, and all after it: a file describes at most {SERVER_LIMIT} servers");
+        reporter.say(
+            Severity::Error,
+            &first_over.value,
+            About { server: Some(&first_over.key), key: None },
+            what,
+            "",
+        );
+        servers.truncate(SERVER_LIMIT);
     }
 }
 
@@ -221,8 +231,10 @@ fn report_duplicates(node: &Node, path: &mut Vec<String>, reporter: &mut Reporte
         Value::Array(items) => items.iter().for_each(|item| report_duplicates(item, path, reporter)),
         Value::Object(members) => {
             let holds_servers = path.last().is_some_and(|key| is_container_key(key)) && path.len() <= 2;
+            let last: HashMap<&str, usize> =
+                members.iter().enumerate().map(|(at, member)| (member.key.as_str(), at)).collect();
             for (at, member) in members.iter().enumerate() {
-                if !holds_servers && members[at + 1..].iter().any(|later| later.key == member.key) {
+                if !holds_servers && last.get(member.key.as_str()) != Some(&at) {
                     let key = path.iter().map(|key| format!("{key}.")).collect::<String>() + &member.key;
                     let about = About { server: None, key: Some(&key) };
                     // Two maps of servers are joined; of anything else the later counts.

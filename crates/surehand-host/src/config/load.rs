@@ -101,8 +101,9 @@ pub fn load(options: &LoadOptions) -> Result<Settings, LoadError> {
         sources.push(source);
     }
     let mut project = None;
-    if let Some(path) = find_project_file(&cwd, &paths.home) {
-        paths.project_file = path;
+    let (path, is_there) = find_project_file(&cwd, &paths.home);
+    paths.project_file = path;
+    if is_there {
         let is_same = store::resolve(&paths.project_file) == store::resolve(&paths.user_file);
         if !is_same && let Some(source) = read_source(&paths.project_file, Scope::Project, &mut problems) {
             let trust = trust_of(&paths, &source, &mut problems);
@@ -212,18 +213,22 @@ fn read_source(path: &Path, scope: Scope, problems: &mut Vec<Problem>) -> Option
     Some(source(text.to_owned(), root))
 }
 
-/// `.mcp.json` in the nearest folder upwards that has one, no further than the repository's top or the home directory.
-fn find_project_file(cwd: &Path, home: &Path) -> Option<PathBuf> {
+/// `.mcp.json` in the nearest folder upwards that has one, no further than the repository's top or the home directory; where
+/// there is none, where a new one belongs: at the repository's top, else here.
+fn find_project_file(cwd: &Path, home: &Path) -> (PathBuf, bool) {
     for folder in cwd.ancestors() {
         let path = folder.join(".mcp.json");
         if path.exists() {
-            return Some(path);
+            return (path, true);
         }
-        if folder == home || folder.join(".git").exists() {
+        if folder.join(".git").exists() {
+            return (path, false);
+        }
+        if folder == home {
             break;
         }
     }
-    None
+    (cwd.join(".mcp.json"), false)
 }
 
 fn trust_of(paths: &Paths, source: &Source, problems: &mut Vec<Problem>) -> TrustStatus {
@@ -276,7 +281,7 @@ fn wants(file: &ConfigFile) -> Vec<String> {
         (file.gateway.is_some(), "set the gateway"),
     ];
     wants.extend(parts.iter().filter(|(is_there, _)| *is_there).map(|(_, words)| (*words).to_owned()));
-    wants
+    wants.iter().map(|want| shown::visible(want)).collect()
 }
 
 /// What all files say together.
@@ -379,15 +384,17 @@ fn read_servers(
     for Member { key: name, value: entry, .. } in &file.servers {
         let switch = switch_of(entry);
         if switch.is_all {
-            let place = reporter.place(entry, About { server: Some(name), key: None });
             if let (Some(enabled), true) = (switch.enabled, source.trusted) {
+                let place = reporter.place(entry, About { server: Some(name), key: None });
                 settings.switches.push(Switch { name: name.clone(), scope: source.scope, enabled, place });
             }
             continue;
         }
         let mut server = server::read(name, entry, &context, reporter);
         if source.scope == Scope::Project {
-            settings.project_wants.push(format!("start the server {name}: {}", server.shown.target));
+            settings
+                .project_wants
+                .push(shown::visible(&format!("start the server {name}: {}", server.shown.target)));
         }
         if !source.trusted {
             server.launch = Launch::Unusable;

@@ -3,6 +3,7 @@
 //! Nothing in an entry is guessed at in silence: what is read under another name, turned into text or passed over is reported,
 //! and an entry that cannot be used is kept in the list with its reason.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -373,7 +374,12 @@ impl EntryReader<'_, '_, '_> {
             (None, None, None, Some(_)) => Kind::Http,
             (None, None, None, None) if BUNDLED_SERVERS.contains(&self.name) => Kind::Bundled,
             (None, None, None, None) => {
-                self.fault(entry, None, "the entry has neither a `command` nor a `url`", "");
+                self.fault(
+                    entry,
+                    None,
+                    "the entry has neither a `command` nor a `url`",
+                    "give it one of them, or remove it",
+                );
                 return None;
             }
             (Some(kind), ..) => kind,
@@ -430,10 +436,10 @@ impl EntryReader<'_, '_, '_> {
 
     fn child(&mut self, entry: &Node, members: &Members<'_>, shown: &mut ShownLaunch) -> Option<Launch> {
         let find = |wanted: Key| members.iter().find(|(key, _)| *key == wanted).map(|(_, member)| *member);
-        let mut words: Vec<(&str, &Node, String)> = Vec::new();
+        let mut words: Vec<(String, &Node, String)> = Vec::new();
         match find(Key::Command) {
             Some(member) => match &member.value.value {
-                Value::String(text) => words.push((&member.key, &member.value, text.clone())),
+                Value::String(text) => words.push((member.key.clone(), &member.value, text.clone())),
                 Value::Array(_) => words.extend(self.list(member)?),
                 _ => {
                     let what = format!("it is {}, not a text", member.value.kind());
@@ -458,7 +464,7 @@ impl EntryReader<'_, '_, '_> {
                         "a text and no list; taken as one argument",
                         hint,
                     );
-                    words.push((&member.key, &member.value, text.clone()));
+                    words.push((member.key.clone(), &member.value, text.clone()));
                 }
                 Value::Null => {}
                 _ => {
@@ -472,6 +478,7 @@ impl EntryReader<'_, '_, '_> {
         let cwd = find(Key::Cwd).map_or(Some(None), |member| self.folder(member).map(Some));
 
         shown.kind = "stdio".into();
+        shown.command = words.first().map(|(.., text)| variables::covered(text)).unwrap_or_default();
         shown.target = shown::command_line(&words.iter().map(|(.., text)| text.clone()).collect::<Vec<_>>());
         let mut filled = Vec::new();
         for (index, (key, node, text)) in words.iter().enumerate() {
@@ -530,7 +537,12 @@ impl EntryReader<'_, '_, '_> {
         let url = match parse_address(&filled?) {
             Ok(url) => url,
             Err(why) => {
-                self.fault(&member.value, Some(&member.key), why, "it begins with http:// or https://");
+                self.fault(
+                    &member.value,
+                    Some(&member.key),
+                    why,
+                    "write an address such as \"https://host/mcp\"",
+                );
                 return None;
             }
         };
@@ -615,11 +627,13 @@ impl EntryReader<'_, '_, '_> {
     }
 
     /// The texts of a list; numbers and truths become texts.
-    fn list<'n>(&mut self, member: &'n Member) -> Option<Vec<(&'n str, &'n Node, String)>> {
+    fn list<'n>(&mut self, member: &'n Member) -> Option<Vec<(String, &'n Node, String)>> {
         let Value::Array(items) = &member.value.value else { return Some(Vec::new()) };
         let mut words = Vec::new();
-        for item in items {
-            words.push((member.key.as_str(), item, self.as_text(&member.key, item)?));
+        for (index, item) in items.iter().enumerate() {
+            let place = format!("{}[{index}]", member.key);
+            let text = self.as_text(&place, item)?;
+            words.push((place, item, text));
         }
         Some(words)
     }
@@ -652,7 +666,11 @@ impl EntryReader<'_, '_, '_> {
         };
         let mut pairs: Vec<Pair> = Vec::new();
         let mut is_whole = true;
-        for inner in members {
+        // Of a name that stands twice the later counts; the file's reader has said so.
+        let last: HashMap<&str, usize> =
+            members.iter().enumerate().map(|(at, m)| (m.key.as_str(), at)).collect();
+        let counting = members.iter().enumerate().filter(|(at, m)| last.get(m.key.as_str()) == Some(at));
+        for (_, inner) in counting {
             let place = format!("{}.{}", member.key, inner.key);
             if let Some(fault) = kind.name_fault(&inner.key) {
                 self.fault(&inner.value, Some(&place), fault, "");
@@ -685,8 +703,6 @@ impl EntryReader<'_, '_, '_> {
                         is_whole = false;
                     }
                     None => {
-                        // A later member of the same name counts; the file's reader has said so.
-                        pairs.retain(|pair| pair.name != inner.key);
                         let value = if kind == MapKind::Headers { value.trim().to_owned() } else { value };
                         pairs.push(Pair {
                             name: inner.key.clone(),
@@ -829,7 +845,8 @@ pub(super) fn parse_address(text: &str) -> Result<url::Url, String> {
     match url.scheme() {
         "http" | "https" if url.has_host() => Ok(url),
         "http" | "https" => Err("it is an address without a host".into()),
-        scheme => Err(format!("`{scheme}:` is no address of a server")),
+        // The scheme is not named: it may be the beginning of what a variable holds.
+        _ => Err("it begins with neither http:// nor https://".into()),
     }
 }
 

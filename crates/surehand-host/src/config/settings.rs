@@ -156,6 +156,8 @@ pub struct ShownLaunch {
     pub kind: String,
     /// The command line or the address, placeholders unfilled.
     pub target: String,
+    /// The command alone, likewise; empty where there is none.
+    pub command: String,
     /// Names of variables with what stands for them: a placeholder such as `${TOKEN}`, or `***` for a value written out.
     pub env: Vec<(String, String)>,
     /// Names of headers, likewise.
@@ -363,6 +365,6 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}: {}", self.severity, self.r#where, self.what)?;
-        if self.hint.is_empty() { Ok(()) } else { write!(f, ". {}", self.hint) }
+        if self.hint.is_empty() { Ok(()) } else { write!(f, "; {}", self.hint) }
     }
 }

@@ -36,11 +36,22 @@ const SECRET_BEGINNINGS: &[&str] = &[
     "eyJ",
 ];
 
+/// The text with every character escaped that a terminal would act on or a person could not see.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|c| if is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+}
+
+/// Whether a character is a control character, has no width, or turns the direction of writing.
+pub(super) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
 /// A value of a variable or a header: a placeholder as it stands, anything written out covered.
 pub(super) fn value(template: &str) -> String {
     match template {
         "" => String::new(),
-        _ if has_placeholder(template) => covered(template),
+        _ if has_placeholder(template) => visible(&covered(template)),
         _ => COVER.to_owned(),
     }
 }
@@ -54,7 +65,7 @@ pub(super) fn command_line(words: &[String]) -> String {
         follows_secret_flag = text.starts_with('-') && !text.contains('=') && is_secret_name(text);
         shown.push(quoted(&word));
     }
-    shown.join(" ")
+    visible(&shown.join(" "))
 }
 
 /// An address: a password and the values of telling parameters covered.
@@ -69,7 +80,7 @@ pub(super) fn address(template: &str) -> String {
         shown.push('?');
         shown.push_str(&parameters.join("&"));
     }
-    shown
+    visible(&shown)
 }
 
 /// Part of a command line in running text.

@@ -3,6 +3,8 @@
 
 mod audit;
 mod calls;
+mod config_edit;
+mod config_load;
 mod fixture;
 mod limits;
 mod told;

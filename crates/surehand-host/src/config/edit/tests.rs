@@ -172,14 +172,14 @@ fn what_cannot_be_done_changes_nothing_and_says_why() {
     let errors: Vec<String> =
         cases.iter().map(|(text, change)| apply(text, change).unwrap_err().to_string()).collect();
     expect_test::expect![[r#"
-        there is a server `docs` already; nothing was written
+        there is a server `docs` already
         ` ` cannot be the name of a server: the name is empty
         there is no server `dosc` (did you mean `docs`?)
         there is no server `x`
-        it cannot be read at line 1, column 2: something other than a key in double quotes; nothing was written
-        the file is not an object; nothing was written
-        `mcpServers` is not an object; nothing was written
-        the entry of `a` is not an object; nothing was written
+        it cannot be read at line 1, column 2: something other than a key in double quotes; put the key into double quotes
+        the file is not an object
+        `mcpServers` is not an object
+        the entry of `a` is not an object
         there is no server `nope`"#]].assert_eq(&errors.join("\n"));
 }
 
@@ -243,8 +243,8 @@ fn comments(text: &str) -> String {
             let end = trivia_end(text, at).unwrap();
             found.push_str(&bare(&text[at..end]));
             at = end;
-        } else if rest.starts_with('"') {
-            at += 2 + rest[1..].find('"').unwrap();
+        } else if let Some(inner) = rest.strip_prefix('"') {
+            at += 2 + inner.find('"').unwrap();
         } else {
             at += rest.chars().next().unwrap().len_utf8();
         }

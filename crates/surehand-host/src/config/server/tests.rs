@@ -93,7 +93,7 @@ fn each_spelling_of_a_readme_is_read() {
         info: f.json:4:82, server `list`, `environment`: read as `env`
         info: f.json:5:26, server `goose`, `cmd`: read as `command`
         info: f.json:5:56, server `goose`, `envs`: read as `env`
-        warning: f.json:7:95, server `http`, `headers.Authorization`: it holds blanks at its ends or blanks that cannot be seen. remove them unless they are meant
+        warning: f.json:7:95, server `http`, `headers.Authorization`: it holds blanks at its ends or blanks that cannot be seen; remove them unless they are meant
         info: f.json:10:31, server `gemini`, `httpUrl`: read as `url`
         info: f.json:11:35, server `windsurf`, `serverUrl`: read as `url`
         info: f.json:12:29, server `base`, `baseUrl`: read as `url`"#]].assert_eq(&summary(text, &[]));
@@ -133,7 +133,7 @@ fn a_bad_entry_is_told_and_the_others_stand() {
         oldkey: https://a.example.test/mcp
         badenv: unusable ! `env`: it is a list and no object (write { "NAME": "value" })
         numenv: "srv" [] PORT="8080" DEBUG="true"
-        empty: unusable ! the entry has neither a `command` nor a `url`
+        empty: unusable ! the entry has neither a `command` nor a `url` (give it one of them, or remove it)
         text: unusable ! the entry is a string and no object (write { "command": … } or { "url": … })
         null: unusable ! the entry is null and no object (write { "command": … } or { "url": … })
         both: unusable ! the entry says in more than one way what to start (keep one of `command`, `url` and `bundled`)
@@ -141,12 +141,12 @@ fn a_bad_entry_is_told_and_the_others_stand() {
         mixed2: unusable ! `type`: it says stdio, but there is a `url` and no `command` (make it "http")
         kind: "x" []
         ws: unusable ! `type`: servers over WebSocket are not supported (use its http address)
-        scheme: unusable ! `url`: `file:` is no address of a server (it begins with http:// or https://)
-        nourl: unusable ! `url`: it is no address: relative URL without a base (it begins with http:// or https://)
+        scheme: unusable ! `url`: it begins with neither http:// nor https:// (write an address such as "https://host/mcp")
+        nourl: unusable ! `url`: it is no address: relative URL without a base (write an address such as "https://host/mcp")
         num: unusable ! `command`: it is a number, not a text
         emptycmd: unusable ! `command`: it is empty
         emptylist: unusable ! `command`: it is empty
-        args: unusable ! `args`: null where a text must stand
+        args: unusable ! `args[2]`: null where a text must stand
         argtext: "x" ["--flag y"]
         argobject: unusable ! `args`: it is an object, not a list of texts
         envname: unusable ! `env.A=B`: no name that a variable can have
@@ -155,32 +155,32 @@ fn a_bad_entry_is_told_and_the_others_stand() {
         nobundle: unusable ! `bundled`: there is no bundled server `nope` (there are `files`, `time`, `weather`)
         alsogood: "good-server" []
         info: f.json:3:38, server `oldkey`, `serverUrl`: read as `url`
-        error: f.json:4:34, server `badenv`, `env`: not started: it is a list and no object. write { "NAME": "value" }
-        warning: f.json:5:42, server `numenv`, `env.PORT`: a number and no text; read as "8080". put it into double quotes
-        warning: f.json:5:55, server `numenv`, `env.DEBUG`: a boolean and no text; read as "true". put it into double quotes
-        warning: f.json:5:67, server `numenv`, `env.NONE`: null, left out. write "" for an empty value
-        error: f.json:6:10, server `empty`: not started: the entry has neither a `command` nor a `url`
-        error: f.json:7:10, server `text`: not started: the entry is a string and no object. write { "command": … } or { "url": … }
-        error: f.json:8:10, server `null`: not started: the entry is null and no object. write { "command": … } or { "url": … }
-        error: f.json:9:10, server `both`: not started: the entry says in more than one way what to start. keep one of `command`, `url` and `bundled`
-        error: f.json:10:11, server `mixed`, `type`: not started: it says http, but there is a `command` and no `url`. make it "stdio"
-        error: f.json:11:12, server `mixed2`, `type`: not started: it says stdio, but there is a `url` and no `command`. make it "http"
-        warning: f.json:12:18, server `kind`, `type`: passed over: `carrier-pigeon` is no kind of server. it is one of "stdio", "http", "sse"
-        error: f.json:13:16, server `ws`, `type`: not started: servers over WebSocket are not supported. use its http address
-        error: f.json:14:19, server `scheme`, `url`: not started: `file:` is no address of a server. it begins with http:// or https://
-        error: f.json:15:18, server `nourl`, `url`: not started: it is no address: relative URL without a base. it begins with http:// or https://
+        error: f.json:4:34, server `badenv`, `env`: not started: it is a list and no object; write { "NAME": "value" }
+        warning: f.json:5:42, server `numenv`, `env.PORT`: a number and no text; read as "8080"; put it into double quotes
+        warning: f.json:5:55, server `numenv`, `env.DEBUG`: a boolean and no text; read as "true"; put it into double quotes
+        warning: f.json:5:67, server `numenv`, `env.NONE`: null, left out; write "" for an empty value
+        error: f.json:6:10, server `empty`: not started: the entry has neither a `command` nor a `url`; give it one of them, or remove it
+        error: f.json:7:10, server `text`: not started: the entry is a string and no object; write { "command": … } or { "url": … }
+        error: f.json:8:10, server `null`: not started: the entry is null and no object; write { "command": … } or { "url": … }
+        error: f.json:9:10, server `both`: not started: the entry says in more than one way what to start; keep one of `command`, `url` and `bundled`
+        error: f.json:10:11, server `mixed`, `type`: not started: it says http, but there is a `command` and no `url`; make it "stdio"
+        error: f.json:11:12, server `mixed2`, `type`: not started: it says stdio, but there is a `url` and no `command`; make it "http"
+        warning: f.json:12:18, server `kind`, `type`: passed over: `carrier-pigeon` is no kind of server; it is one of "stdio", "http", "sse"
+        error: f.json:13:16, server `ws`, `type`: not started: servers over WebSocket are not supported; use its http address
+        error: f.json:14:19, server `scheme`, `url`: not started: it begins with neither http:// nor https://; write an address such as "https://host/mcp"
+        error: f.json:15:18, server `nourl`, `url`: not started: it is no address: relative URL without a base; write an address such as "https://host/mcp"
         error: f.json:16:20, server `num`, `command`: not started: it is a number, not a text
         warning: f.json:17:25, server `emptycmd`, `command`: blanks at its ends, left out
         error: f.json:17:14, server `emptycmd`, `command`: not started: it is empty
         error: f.json:18:15, server `emptylist`, `command`: not started: it is empty
-        warning: f.json:19:37, server `args`, `args`: a number and no text; read as "1". put it into double quotes
-        error: f.json:19:39, server `args`, `args`: not started: null where a text must stand
-        warning: f.json:20:35, server `argtext`, `args`: a text and no list; taken as one argument. write a list of texts, one for each argument
+        warning: f.json:19:37, server `args`, `args[1]`: a number and no text; read as "1"; put it into double quotes
+        error: f.json:19:39, server `args`, `args[2]`: not started: null where a text must stand
+        warning: f.json:20:35, server `argtext`, `args`: a text and no list; taken as one argument; write a list of texts, one for each argument
         error: f.json:21:37, server `argobject`, `args`: not started: it is an object, not a list of texts
         error: f.json:22:41, server `envname`, `env.A=B`: not started: no name that a variable can have
         error: f.json:23:48, server `header`, `headers.X Y`: not started: no name that a header can have
         error: f.json:24:46, server `inject`, `headers.X`: not started: its value holds a line break or another control character
-        error: f.json:25:14, server `nobundle`, `bundled`: not started: there is no bundled server `nope`. there are `files`, `time`, `weather`"#]].assert_eq(&summary(text, &[]));
+        error: f.json:25:14, server `nobundle`, `bundled`: not started: there is no bundled server `nope`; there are `files`, `time`, `weather`"#]].assert_eq(&summary(text, &[]));
 }
 
 #[test]
@@ -195,14 +195,14 @@ fn placeholders_are_filled_and_never_shown_or_sent_as_they_stand() {
     let pairs = [("TOK", "s3cr3t"), ("EMPTY", "")];
     expect_test::expect![[r#"
         w: http://127.0.0.1:33221/mcp Authorization="Bearer s3cr3t" X-Env="s3cr3t" X-Lit="$TOK costs $5" X-Empty="[]" X-Def="fallback"
-        u: unusable ! `args`: the variable NOPE is not set (set NOPE, or give a default: ${NOPE:-…})
+        u: unusable ! `args[0]`: the variable NOPE is not set (set NOPE, or give a default: ${NOPE:-…})
         two: unusable ! `env.X`: the variable B is not set (set B, or give a default: ${B:-…}); `env.X`: `${input:c}` is no placeholder (nothing is asked for at the start; put the value into an environment variable and write ${NAME}); `command`: the variable A is not set (set A, or give a default: ${A:-…})
         off (off): unusable ! `command`: the variable A is not set (set A, or give a default: ${A:-…})
-        error: f.json:4:31, server `u`, `args`: not started: the variable NOPE is not set. set NOPE, or give a default: ${NOPE:-…}
-        error: f.json:5:37, server `two`, `env.X`: not started: the variable B is not set. set B, or give a default: ${B:-…}
-        error: f.json:5:37, server `two`, `env.X`: not started: `${input:c}` is no placeholder. nothing is asked for at the start; put the value into an environment variable and write ${NAME}
-        error: f.json:5:19, server `two`, `command`: not started: the variable A is not set. set A, or give a default: ${A:-…}
-        info: f.json:6:35, server `off`, `command`: not started: the variable A is not set. set A, or give a default: ${A:-…}"#]].assert_eq(&summary(text, &pairs));
+        error: f.json:4:31, server `u`, `args[0]`: not started: the variable NOPE is not set; set NOPE, or give a default: ${NOPE:-…}
+        error: f.json:5:37, server `two`, `env.X`: not started: the variable B is not set; set B, or give a default: ${B:-…}
+        error: f.json:5:37, server `two`, `env.X`: not started: `${input:c}` is no placeholder; nothing is asked for at the start; put the value into an environment variable and write ${NAME}
+        error: f.json:5:19, server `two`, `command`: not started: the variable A is not set; set A, or give a default: ${A:-…}
+        info: f.json:6:35, server `off`, `command`: not started: the variable A is not set; set A, or give a default: ${A:-…}"#]].assert_eq(&summary(text, &pairs));
     let (servers, problems) = read_text(text, &pairs);
     assert!(!format!("{servers:?} {problems:?}").contains("s3cr3t"));
     let shown: Vec<_> = servers.iter().map(|server| &server.shown).collect();
@@ -211,6 +211,7 @@ fn placeholders_are_filled_and_never_shown_or_sent_as_they_stand() {
             ShownLaunch {
                 kind: "http",
                 target: "${BASE:-***}/mcp",
+                command: "",
                 env: [],
                 headers: [
                     (
@@ -238,6 +239,7 @@ fn placeholders_are_filled_and_never_shown_or_sent_as_they_stand() {
             ShownLaunch {
                 kind: "stdio",
                 target: "srv --k=${NOPE}",
+                command: "srv",
                 env: [
                     (
                         "K",
@@ -249,12 +251,14 @@ fn placeholders_are_filled_and_never_shown_or_sent_as_they_stand() {
             ShownLaunch {
                 kind: "stdio",
                 target: "${A}",
+                command: "${A}",
                 env: [],
                 headers: [],
             },
             ShownLaunch {
                 kind: "stdio",
                 target: "${A}",
+                command: "${A}",
                 env: [],
                 headers: [],
             },
@@ -268,8 +272,8 @@ fn a_windows_path_with_single_backslashes_is_warned_of() {
     let text = r#"{"g":{"command":"uvx","args":["--repository","c:\temp\new"],"env":{"D":"c:\temp","KEY":"-----BEGIN-----\nabc"}}}"#;
     expect_test::expect![[r#"
         g: "uvx" ["--repository", "c:\temp\new"] D="c:\temp" KEY="-----BEGIN-----\nabc"
-        warning: f.json:1:72, server `g`, `env.D`: it holds control characters, such as a tab from `\t` or a line break from `\n`. if a path is meant, double its backslashes: "c:\\temp"
-        warning: f.json:1:46, server `g`, `args`: it holds control characters, such as a tab from `\t` or a line break from `\n`. if a path is meant, double its backslashes: "c:\\temp\\new""#]].assert_eq(&summary(text, &[]));
+        warning: f.json:1:72, server `g`, `env.D`: it holds control characters, such as a tab from `\t` or a line break from `\n`; if a path is meant, double its backslashes: "c:\\temp"
+        warning: f.json:1:46, server `g`, `args[1]`: it holds control characters, such as a tab from `\t` or a line break from `\n`; if a path is meant, double its backslashes: "c:\\temp\\new""#]].assert_eq(&summary(text, &[]));
 }
 
 #[test]
@@ -335,22 +339,22 @@ fn switches_times_filters_and_unknown_keys_are_read_one_by_one() {
         other: "x" []
         twice: http://a/
         blank: "x" [] K="v\u{a0}"
-        warning: f.json:4:35, server `off3`, `disabled`: read as true. write it without quotes
-        warning: f.json:5:51, server `fight`, `enabled`: contradicts `disabled`; the server stays off. remove one of them
+        warning: f.json:4:35, server `off3`, `disabled`: read as true; write it without quotes
+        warning: f.json:5:51, server `fight`, `enabled`: contradicts `disabled`; the server stays off; remove one of them
         warning: f.json:6:34, server `odd`, `disabled`: passed over: it is a string, not true or false
-        warning: f.json:7:34, server `time`, `timeout`: a number is milliseconds, so this is 0.3 s. if seconds were meant, write it as a text with its unit, such as "30s"
+        warning: f.json:7:34, server `time`, `timeout`: a number is milliseconds, so this is 0.3 s; if seconds were meant, write it as a text with its unit, such as "30s"
         info: f.json:8:44, server `time2`, `tool_timeout_sec`: read as `toolTimeoutSec`
         info: f.json:8:69, server `time2`, `startup_timeout_ms`: read as `startupTimeout`
-        warning: f.json:9:35, server `time3`, `timeout`: passed over: it is not between zero and a year; 60 s hold. write milliseconds, or a text such as "30s"
-        warning: f.json:9:55, server `time3`, `startupTimeout`: passed over: `soon` is no unit of time; 30 s hold. write milliseconds, or a text such as "30s"
+        warning: f.json:9:35, server `time3`, `timeout`: passed over: it is not between zero and a year; 60 s hold; write milliseconds, or a text such as "30s"
+        warning: f.json:9:55, server `time3`, `startupTimeout`: passed over: `soon` is no unit of time; 30 s hold; write milliseconds, or a text such as "30s"
         info: f.json:11:63, server `tools`, `disabled_tools`: read as `excludeTools`
         error: f.json:12:41, server `tools2`, `excludeTools`: not started: not a list of tool names
-        warning: f.json:13:31, server `slip`, `agrs`: an unknown key, passed over. did you mean `args`?
+        warning: f.json:13:31, server `slip`, `agrs`: an unknown key, passed over; did you mean `args`?
         info: f.json:14:39, server `other`, `alwaysAllow`: grants nothing here: the `policy` part decides which calls run without asking
         info: f.json:14:69, server `other`, `zzz`: an unknown key, passed over
-        warning: f.json:14:81, server `other`, `envFile`: files of variables are not read. name the variables in `env`, as "NAME": "${NAME}"
+        warning: f.json:14:81, server `other`, `envFile`: files of variables are not read; name the variables in `env`, as "NAME": "${NAME}"
         info: f.json:15:39, server `twice`, `httpUrl`: read as `url`
-        warning: f.json:15:39, server `twice`, `httpUrl`: passed over: `url` says the same thing. remove one of them
-        warning: f.json:16:38, server `blank`, `env.K`: it holds blanks at its ends or blanks that cannot be seen. remove them unless they are meant
+        warning: f.json:15:39, server `twice`, `httpUrl`: passed over: `url` says the same thing; remove one of them
+        warning: f.json:16:38, server `blank`, `env.K`: it holds blanks at its ends or blanks that cannot be seen; remove them unless they are meant
         warning: f.json:16:21, server `blank`, `command`: blanks at its ends, left out"#]].assert_eq(&summary(text, &[]));
 }
