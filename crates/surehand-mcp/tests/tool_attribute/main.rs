@@ -1,5 +1,6 @@
 //! What the attributes make of functions and methods, used as a server's author uses them.
 #![deny(missing_docs)]
+#![expect(clippy::unwrap_used, reason = "tests may fail loudly")]
 #![forbid(unsafe_code)]
 
 mod functions;
