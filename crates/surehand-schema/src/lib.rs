@@ -6,6 +6,7 @@
 //!
 //! Schemas come from strangers. Nothing is ever fetched for a `$ref`, and schemas that would cost too much are refused.
 
+mod cost;
 mod describe;
 mod fault;
 mod nearest;

@@ -171,6 +171,9 @@ impl Validator {
 
     /// The changes that the errors prove, each place once.
     fn provable_changes(&self, document: &Json) -> Vec<Change> {
+        if !self.tree.affords(document, self.chain) {
+            return Vec::new();
+        }
         let value = for_validation(document);
         let mut changes: Vec<Change> = Vec::new();
         // Where two parts of the schema want two things of one value, nothing is proved.
@@ -195,7 +198,9 @@ impl Validator {
     /// `5.0` counts as an integer, and many servers still refuse it; `5` is the same number to everybody.
     fn spell_whole_numbers(&self, repaired: &mut Repaired) {
         let mut places = Vec::new();
-        odd_spellings(&repaired.arguments, String::new(), &mut places);
+        if self.tree.affords(&repaired.arguments, self.chain) {
+            odd_spellings(&repaired.arguments, String::new(), &mut places);
+        }
         let faults = if places.is_empty() { 0 } else { self.faults(&repaired.arguments) };
         for (path, spelling) in places {
             // If the place wants an integer, a fraction there is a fault of type.

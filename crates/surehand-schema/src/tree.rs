@@ -1,4 +1,4 @@
-//! A schema as a tree to look things up in: what a place expects, which names it knows, what it would cost.
+//! A schema as a tree to look things up in: what a place expects, which names it knows, where references lead.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ const IN_PLACE_MAPS: &[&str] = &["dependentSchemas", "dependencies"];
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// How many parts with an address of their own a schema may have.
-const RESOURCES: usize = 200;
+pub(crate) const RESOURCES: usize = 200;
 
 /// A schema to look things up in.
 pub(crate) struct SchemaTree {
@@ -26,11 +26,8 @@ pub(crate) struct SchemaTree {
     /// JSON Pointers of what has a name to be referred by.
     anchors: HashMap<String, String>,
     /// The same for what has an address: the address as written, and the JSON Pointer.
-    resources: Vec<(String, String)>,
+    pub(crate) resources: Vec<(String, String)>,
 }
-
-/// Too much work for one value.
-pub(crate) struct Costly(pub(crate) String);
 
 impl SchemaTree {
     pub(crate) fn new(root: Json) -> Self {
@@ -126,61 +123,8 @@ impl SchemaTree {
         schema
     }
 
-    /// Refuses a schema in which checking one value takes more than a bounded number of steps: alternatives of alternatives that
-    /// multiply, and references that lead back to themselves without going down into the value.
-    pub(crate) fn check_cost(&self) -> Result<(), Costly> {
-        if self.resources.len() > RESOURCES {
-            return Err(Costly(format!("more than {RESOURCES} parts have an address of their own")));
-        }
-        let mut costs = HashMap::new();
-        let mut open = vec![&self.root];
-        while let Some(schema) = open.pop() {
-            self.cost(Place { schema, resource: &self.root }, &mut costs, 0)?;
-            match schema {
-                Json::Object(members) => open.extend(members.iter().map(|(_, value)| value)),
-                Json::Array(items) => open.extend(items),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Steps for one value; `None` in `costs` while it is being counted.
-    fn cost(
-        &self,
-        place: Place<'_>,
-        costs: &mut HashMap<*const Json, Option<usize>>,
-        depth: usize,
-    ) -> Result<usize, Costly> {
-        const STEPS: usize = 20_000;
-        const CHAIN: usize = 500;
-        let key: *const Json = place.schema;
-        match costs.get(&key) {
-            Some(Some(known)) => return Ok(*known),
-            Some(None) => {
-                return Err(Costly(
-                    "a reference leads back to itself without going down into the value".to_owned(),
-                ));
-            }
-            None => {}
-        }
-        if depth > CHAIN {
-            return Err(Costly(format!("more than {CHAIN} references and alternatives hang on one another")));
-        }
-        costs.insert(key, None);
-        let mut sum = 1_usize;
-        for child in self.in_place(place.schema, place.resource) {
-            sum = sum.saturating_add(self.cost(child, costs, depth + 1)?);
-            if sum > STEPS {
-                return Err(Costly(format!("one value would take more than {STEPS} steps to check")));
-            }
-        }
-        costs.insert(key, Some(sum));
-        Ok(sum)
-    }
-
     /// The schemas that apply to the same value as `schema` does.
-    fn in_place<'a>(&'a self, schema: &'a Json, resource: &'a Json) -> Vec<Place<'a>> {
+    pub(crate) fn in_place<'a>(&'a self, schema: &'a Json, resource: &'a Json) -> Vec<Place<'a>> {
         let resource = if is_resource(schema) { schema } else { resource };
         let mut found = Vec::new();
         for keyword in REFERENCES {
@@ -222,11 +166,12 @@ impl SchemaTree {
     }
 }
 
+/// A part of the schema.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    schema: &'a Json,
+pub(crate) struct Place<'a> {
+    pub(crate) schema: &'a Json,
     /// What `#` means there.
-    resource: &'a Json,
+    pub(crate) resource: &'a Json,
 }
 
 fn is_resource(schema: &Json) -> bool {

@@ -1,10 +1,12 @@
+use std::collections::HashMap;
+
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ReferencingError};
 use surehand_model::{Json, JsonError, Note, RawJson};
 
 use crate::describe::Describer;
 use crate::tree::SchemaTree;
-use crate::value::{cut, describe, for_validation};
+use crate::value::{cut, describe, for_validation, join};
 use crate::{SchemaFault, Violation};
 
 /// How large a schema may be, in bytes.
@@ -22,13 +24,16 @@ const PATTERN_LIMIT: usize = 1024 * 1024;
 pub struct Validator {
     pub(crate) inner: jsonschema::Validator,
     pub(crate) tree: SchemaTree,
+    /// The longest chain of references and alternatives in the schema.
+    pub(crate) chain: usize,
     /// The whole must be an object, as the arguments of a call always are.
     pub(crate) wants_object: bool,
     notes: Vec<Note>,
 }
 
 impl Validator {
-    /// For a tool's arguments: like [`Validator::for_value`], and the whole must be an object whatever the schema says.
+    /// For a tool's arguments: like [`Validator::for_value`], and the whole must be an object whatever the schema says, in which no
+    /// property stands twice: whoever decides over a call and whoever runs it might read two different values.
     ///
     /// # Errors
     ///
@@ -60,11 +65,11 @@ impl Validator {
             return Err(SchemaFault::Invalid { path: String::new(), what });
         }
         let mut tree = SchemaTree::new(root);
-        tree.check_cost().map_err(|costly| SchemaFault::TooCostly { what: costly.0 })?;
+        let chain = tree.check_cost().map_err(|costly| SchemaFault::TooCostly { what: costly.0 })?;
         let mut notes = Vec::new();
         loop {
             match build(&tree.root) {
-                Ok(inner) => return Ok(Self { inner, tree, wants_object: false, notes }),
+                Ok(inner) => return Ok(Self { inner, tree, chain, wants_object: false, notes }),
                 Err(fault) => match leave_out(&mut tree.root, &fault) {
                     Some(note) if notes.len() < LEFT_OUT_LIMIT => notes.push(note),
                     _ => return Err(fault),
@@ -95,9 +100,20 @@ impl Validator {
                 nearest: None,
             }];
         }
+        if !self.tree.affords(arguments, self.chain) {
+            let expected = "a value that nests less deep".to_owned();
+            let got = describe(arguments);
+            let message = format!(
+                "The value as a whole: expected {expected}, since its schema is too costly to check at that depth."
+            );
+            return vec![Violation { path: String::new(), expected, got, message, nearest: None }];
+        }
         let value = for_validation(arguments);
         let describer = Describer { tree: &self.tree, document: arguments };
         let mut violations = Vec::new();
+        if self.wants_object {
+            repeated_properties(arguments, "", &mut violations);
+        }
         for error in self.inner.iter_errors(&value).take(FAULT_LIMIT) {
             for violation in describer.violations(&error) {
                 if !violations.contains(&violation) {
@@ -150,6 +166,37 @@ fn reference_fault(fault: &ReferencingError) -> SchemaFault {
         }
         ReferencingError::NoSuchAnchor { anchor } => SchemaFault::LostReference { reference: cut(anchor) },
         other => SchemaFault::LostReference { reference: cut(&other.to_string()) },
+    }
+}
+
+/// Names the properties that stand more than once in the same object.
+fn repeated_properties(value: &Json, path: &str, violations: &mut Vec<Violation>) {
+    match value {
+        Json::Object(members) => {
+            let mut times: HashMap<&str, usize> = HashMap::new();
+            for (key, _) in members {
+                *times.entry(key).or_default() += 1;
+            }
+            for (key, value) in members {
+                let place = join(path, key);
+                // Taken out when it is told, so that it is told once.
+                if let Some(count @ 2..) = times.remove(key.as_str())
+                    && violations.len() < FAULT_LIMIT
+                {
+                    let got = format!("property {:?} {count} times", cut(key));
+                    let message = format!("`{}` stands there {count} times: expected it once.", cut(&place));
+                    let expected = "each property once".to_owned();
+                    violations.push(Violation { path: place.clone(), expected, got, message, nearest: None });
+                }
+                repeated_properties(value, &place, violations);
+            }
+        }
+        Json::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                repeated_properties(item, &format!("{path}/{at}"), violations);
+            }
+        }
+        _ => {}
     }
 }
 

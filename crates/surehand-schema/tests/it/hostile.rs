@@ -98,6 +98,48 @@ fn a_reference_that_leads_back_to_itself_is_refused_and_one_that_goes_down_is_fi
 }
 
 #[test]
+fn a_value_that_would_take_for_ever_is_refused_at_once() {
+    // Each level doubles the work, whether the schema is recursive or only long.
+    let recursive =
+        r##"{"properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#","required":["z"]}]}},"required":["a"]}"##;
+    let branch =
+        |n: usize| format!(r##"{{"properties":{{"a":{{"$ref":"#/$defs/d{n}"}}}},"required":["a"]}}"##);
+    let levels = (0..60)
+        .map(|n| format!(r#""d{n}":{{"anyOf":[{0},{0}]}}"#, branch(n + 1)))
+        .collect::<Vec<_>>()
+        .join(",");
+    let long = format!(r##"{{"$ref":"#/$defs/d0","$defs":{{{levels},"d60":{{"type":"null"}}}}}}"##);
+    for schema in [recursive, long.as_str()] {
+        let validator = Validator::new(&RawJson::parse(schema).unwrap()).unwrap();
+        let nested =
+            |levels: usize| Json::parse(&(r#"{"a":"#.repeat(levels) + "5" + &"}".repeat(levels))).unwrap();
+        let violations = validator.check(&nested(55));
+        assert_eq!(violations.len(), 1, "{violations:?}");
+        assert_eq!(violations[0].expected, "a value that nests less deep");
+        assert_eq!(validator.repair(&nested(55)).arguments, nested(55));
+        assert!(validator.check(&nested(6)).iter().all(|violation| !violation.path.is_empty()));
+    }
+}
+
+#[test]
+fn a_long_chain_at_every_level_of_a_deep_value_does_not_overflow_the_stack() {
+    for chain in [1, 10, 30] {
+        let links = (1..chain).map(|n| format!(r##""c{n}":{{"allOf":[{{"$ref":"#/$defs/c{}"}}]}}"##, n + 1));
+        let links = links.collect::<Vec<_>>().join(",");
+        let links = if links.is_empty() { links } else { format!("{links},") };
+        let schema = format!(
+            r##"{{"$ref":"#/$defs/c1","$defs":{{{links}"c{chain}":{{"properties":{{"a":{{"$ref":"#/$defs/c1"}}}}}}}}}}"##
+        );
+        let validator = Validator::new(&RawJson::parse(schema).unwrap()).unwrap();
+        for (levels, affordable) in [(20, true), (127, chain < 10)] {
+            let value = Json::parse(&(r#"{"a":"#.repeat(levels) + "5" + &"}".repeat(levels))).unwrap();
+            assert_eq!(validator.repair(&value).arguments, value);
+            assert_eq!(validator.is_valid(&value), affordable, "{chain} links, {levels} levels");
+        }
+    }
+}
+
+#[test]
 fn a_chain_of_many_references_is_refused_before_it_is_followed() {
     let levels = (0..5_000)
         .map(|n| format!(r##""d{n}":{{"$ref":"#/$defs/d{}"}}"##, n + 1))
@@ -157,4 +199,19 @@ fn arguments_of_great_length_are_described_briefly() {
     assert_eq!(violations.len(), 2);
     let told = explain("t", &violations).to_string();
     assert!(told.len() < 2_500, "{} bytes: {told}", told.len());
+}
+
+#[test]
+fn a_property_that_stands_twice_is_refused_since_two_readers_would_see_two_values() {
+    let validator = Validator::new(&RawJson::parse(r#"{"type":"object"}"#).unwrap()).unwrap();
+    let value = Json::parse(r#"{"path":"a","list":[{"x":1,"x":1}],"path":"b","path":"c"}"#).unwrap();
+    let told: Vec<(String, String)> =
+        validator.check(&value).into_iter().map(|violation| (violation.path, violation.got)).collect();
+    assert_eq!(
+        told,
+        [
+            ("/path".to_owned(), "property \"path\" 3 times".to_owned()),
+            ("/list/0/x".to_owned(), "property \"x\" 2 times".to_owned()),
+        ]
+    );
 }
