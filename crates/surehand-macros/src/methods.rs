@@ -15,10 +15,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     }
     let mut block: ItemImpl = syn::parse2(item)?;
     if let Some(implemented) = &block.trait_ {
-        return Err(Error::new_spanned(
-            &implemented.1,
-            "`#[tools]` goes on an `impl` block of the type itself",
-        ));
+        let path = &implemented.1;
+        return Err(Error::new_spanned(path, "`#[tools]` goes on an `impl` block of the type itself"));
     }
 
     let (mut entries, mut errors) = (Vec::new(), Vec::new());
