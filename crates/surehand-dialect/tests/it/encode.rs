@@ -63,7 +63,8 @@ fn every_call_is_answered_once_under_its_id_in_order_whatever_the_history_looks_
         assistant(vec![call("t1", "weather__get_weather", "{}"), call("t2", "weather__get_weather", "{}")])
     };
     let user = |text: &str| Message::text(Role::User, text);
-    let ends: [(&str, Vec<Message>, Vec<(&str, &str)>); 7] = [
+    type End<'a> = (&'a str, Vec<Message>, Vec<(&'a str, &'a str)>);
+    let ends: [End<'_>; 7] = [
         (
             "killed in between",
             vec![asks(), Message::results(vec![result("t1", "ok")])],
