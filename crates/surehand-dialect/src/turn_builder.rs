@@ -77,12 +77,13 @@ impl TurnBuilder {
     }
 }
 
-/// The events that end a stream: each whole call.
+/// The events that end a stream: each whole call. Notes are in the turn.
 pub(crate) fn call_events(turn: &ModelTurn) -> Vec<ModelEvent> {
-    let calls = turn.parts.iter().filter_map(|part| match &part.kind {
-        PartKind::Call(call) => Some(ModelEvent::Call(ToolCall::clone(call))),
-        _ => None,
-    });
-    let notes = turn.notes.iter().cloned().map(ModelEvent::Note);
-    notes.chain(calls).collect()
+    turn.parts
+        .iter()
+        .filter_map(|part| match &part.kind {
+            PartKind::Call(call) => Some(ModelEvent::Call(ToolCall::clone(call))),
+            _ => None,
+        })
+        .collect()
 }

@@ -3,7 +3,8 @@
 mod failure;
 mod retry;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use surehand_dialect::{DecodeError, Dialect, EncodeOptions, Encoded, Quirks};
@@ -20,6 +21,9 @@ const ANSWER_LIMIT: usize = 64 << 20;
 
 /// How much of the body of a failed answer is read, in bytes.
 const FAULT_LIMIT: usize = 64 << 10;
+
+/// How many different notes about requests one provider tells.
+const TOLD_LIMIT: usize = 1000;
 
 /// Where and how a model is reached.
 #[derive(Clone)]
@@ -53,19 +57,23 @@ pub struct ProviderTarget {
 pub struct HttpProvider {
     target: ProviderTarget,
     http: HttpClient,
+    /// What has been said about requests, so that the same tools do not bring the same words each time.
+    told: Mutex<BTreeSet<String>>,
 }
 
 impl HttpProvider {
     /// A provider at `target`, reached through `http`.
     pub fn new(target: ProviderTarget, http: HttpClient) -> Self {
-        Self { target, http }
+        Self { target, http, told: Mutex::default() }
     }
 
     async fn ask(&self, request: &ModelRequest, sink: EventSink<'_>) -> Result<ModelTurn, ProviderError> {
         let options = EncodeOptions { stream: self.target.stream, quirks: &self.target.quirks };
         let mut encoded = self.target.dialect.encode(request, options);
         for note in encoded.notes.drain(..) {
-            sink(ModelEvent::Note(note));
+            if self.is_new(&note) {
+                sink(ModelEvent::Note(note));
+            }
         }
         let url = self.url(&encoded.path)?;
         let body = Bytes::from(std::mem::take(&mut encoded.body));
@@ -97,6 +105,12 @@ impl HttpProvider {
             tokio::time::sleep(wait).await;
             attempt += 1;
         }
+    }
+
+    /// Whether this has not been said before.
+    fn is_new(&self, note: &Note) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.len() < TOLD_LIMIT && told.insert(note.to_string())
     }
 
     fn url(&self, path: &str) -> Result<Url, ProviderError> {

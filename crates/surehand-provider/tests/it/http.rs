@@ -271,3 +271,19 @@ async fn dropping_the_future_closes_the_connection() {
     }
     timeout(Duration::from_secs(30), fake.closed.recv()).await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn what_was_left_out_of_requests_is_told_once_and_not_each_time() {
+    let fake = Fake::start(vec![Reply::stream(WHOLE), Reply::stream(WHOLE)]).await;
+    let provider = fake.provider("openai/x", None);
+    let mut request = request();
+    request.tools.push(Tool::new("odd", "", RawJson::parse(r#"{"type":"string"}"#).unwrap()));
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        let mut events = Vec::new();
+        provider.answer(&request, &mut |event| events.push(event)).await.unwrap();
+        told.push(notes(&events).len());
+    }
+    assert_eq!(told, [1, 0]);
+    assert!(!fake.requests()[0].body.contains("odd"));
+}
