@@ -1,23 +1,29 @@
 //! Reads every source once and combines them: command line over project over user over what comes with the product.
 
+mod combine;
+mod limits;
+mod source;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use surehand_model::{Json, Note};
 use thiserror::Error;
 
+use self::combine::{Candidate, Switch, bundled_beside, combine};
+use self::limits::{read_audit, read_limits};
+use self::source::{Source, find_project_file, read_source, trust_of, untrusted, wants};
 use super::environment::Environment;
-use super::file::{self, ConfigFile, normalised};
-use super::jsonc::{self, Fault, Member, Node, Value};
+use super::file::{self, ConfigFile};
+use super::jsonc::Member;
 use super::reporter::{About, Reporter};
-use super::server::{self, Context, read_duration, switch_of};
+use super::server::{self, Context, switch_of};
 use super::settings::{
     AuditSettings, Launch, LimitSettings, Paths, Problem, ProviderSettings, Scope, ServerSettings, Settings,
-    Severity, ShownLaunch, ToolFilter,
+    Severity,
 };
-use super::store::{self, StoreError};
-use super::trust::{self, Digest, ProjectFile, TrustStatus};
-use super::{ad_hoc, provider, shown};
+use super::trust::{ProjectFile, TrustStatus};
+use super::{ad_hoc, provider, shown, store};
 
 /// The servers that come with the product, present unless an entry says otherwise.
 pub const BUNDLED_SERVERS: &[&str] = &["files", "time", "weather"];
@@ -167,123 +173,6 @@ pub fn load(options: &LoadOptions) -> Result<Settings, LoadError> {
     Ok(settings)
 }
 
-/// A file as it was read.
-struct Source {
-    path: PathBuf,
-    scope: Scope,
-    text: String,
-    digest: Digest,
-    root: Option<Node>,
-    trusted: bool,
-}
-
-fn read_source(path: &Path, scope: Scope, problems: &mut Vec<Problem>) -> Option<Source> {
-    let mut report = |place: String, what: String, hint: String| {
-        problems.push(Problem { severity: Severity::Error, r#where: place, server: None, what, hint });
-    };
-    let bytes = match store::read(path) {
-        Ok(bytes) => bytes?,
-        Err(error) => {
-            let cause = match &error {
-                StoreError::Read { source, .. } => format!(": {source}"),
-                _ => String::new(),
-            };
-            report(path.display().to_string(), format!("{error}{cause}"), String::new());
-            return None;
-        }
-    };
-    let digest = Digest::of(&bytes);
-    let mut unreadable = |fault: Fault| {
-        let what = format!("the file cannot be read, so nothing in it is used: {}", fault.what);
-        report(format!("{}:{}", path.display(), fault.at), what, fault.hint);
-    };
-    let source =
-        |text: String, root| Source { path: path.to_owned(), scope, text, digest, root, trusted: true };
-    let text = match jsonc::decode(&bytes) {
-        Ok(text) => text,
-        Err(fault) => {
-            unreadable(fault);
-            return Some(source(String::new(), None));
-        }
-    };
-    let root = jsonc::parse(text).unwrap_or_else(|fault| {
-        unreadable(fault);
-        None
-    });
-    Some(source(text.to_owned(), root))
-}
-
-/// `.mcp.json` in the nearest folder upwards that has one, no further than the repository's top or the home directory; where
-/// there is none, where a new one belongs: at the repository's top, else here.
-fn find_project_file(cwd: &Path, home: &Path) -> (PathBuf, bool) {
-    for folder in cwd.ancestors() {
-        let path = folder.join(".mcp.json");
-        if path.exists() {
-            return (path, true);
-        }
-        if folder.join(".git").exists() {
-            return (path, false);
-        }
-        if folder == home {
-            break;
-        }
-    }
-    (cwd.join(".mcp.json"), false)
-}
-
-fn trust_of(paths: &Paths, source: &Source, problems: &mut Vec<Problem>) -> TrustStatus {
-    trust::status(paths, &source.path, source.digest).unwrap_or_else(|error| {
-        let place = paths.trust_file().display().to_string();
-        problems.push(Problem {
-            severity: Severity::Error,
-            r#where: place,
-            server: None,
-            what: error.to_string(),
-            hint: "until then no project's file is trusted".into(),
-        });
-        TrustStatus::Untrusted
-    })
-}
-
-fn untrusted(status: TrustStatus) -> &'static str {
-    match status {
-        TrustStatus::Changed => "the project's file has changed since it was trusted; nothing in it is used",
-        _ => "the project's file is not trusted yet; nothing in it is used",
-    }
-}
-
-/// What a project's file would do besides starting the servers, whose command lines follow once they are read.
-fn wants(file: &ConfigFile) -> Vec<String> {
-    let mut wants = Vec::new();
-    for Member { key: name, value: entry, .. } in &file.servers {
-        match switch_of(entry) {
-            server::Switch { is_all: true, enabled: Some(false) } => {
-                wants.push(format!("switch off the server {name}"))
-            }
-            server::Switch { is_all: true, .. } => wants.push(format!("switch on the server {name}")),
-            _ => {}
-        }
-    }
-    if let Some(model) = file.model.as_ref().and_then(Node::text) {
-        wants.push(format!("ask the model {model}"));
-    }
-    for provider in &file.providers {
-        let is_address = |member: &&Member| provider::is_address_key(&member.key);
-        let address = provider.value.members().unwrap_or_default().iter().find(is_address);
-        let address = address.and_then(|member| member.value.text());
-        let place = address.map(|text| format!(" at {}", shown::address(text))).unwrap_or_default();
-        wants.push(format!("use the provider {}{place}", provider.key));
-    }
-    let parts = [
-        (file.policy.is_some(), "add to the policy"),
-        (!file.limits.is_empty(), "set limits"),
-        (file.sandbox.is_some(), "set the sandbox"),
-        (file.gateway.is_some(), "set the gateway"),
-    ];
-    wants.extend(parts.iter().filter(|(is_there, _)| *is_there).map(|(_, words)| (*words).to_owned()));
-    wants.iter().map(|want| shown::visible(want)).collect()
-}
-
 /// What all files say together.
 struct ReadSettings {
     servers: Vec<Candidate>,
@@ -297,22 +186,6 @@ struct ReadSettings {
     gateway: Option<Json>,
     /// See [`ProjectFile::wants`].
     project_wants: Vec<String>,
-}
-
-/// An entry that says what to start.
-struct Candidate {
-    server: ServerSettings,
-    /// Whether it says itself if it is switched on.
-    says_enabled: bool,
-    trusted: bool,
-}
-
-/// An entry that does nothing but switch a server that is described elsewhere.
-struct Switch {
-    name: String,
-    scope: Scope,
-    enabled: bool,
-    place: String,
 }
 
 fn read_all(
@@ -479,226 +352,4 @@ fn fill_provider(
         }
     }
     provider.base_url = provider.base_url.take().or(known.base_url);
-}
-
-fn read_limits(
-    files: &[(&Source, ConfigFile)],
-    overrides: &Overrides,
-    problems: &mut Vec<Problem>,
-) -> LimitSettings {
-    let mut limits = LimitSettings::default();
-    // Farther files first, so that the nearer overwrite them.
-    for (source, file) in files.iter().rev().filter(|(source, _)| source.trusted) {
-        let mut reporter = Reporter::new(&source.path, &source.text, problems);
-        for member in &file.limits {
-            read_limit(member, &mut limits, &mut reporter);
-        }
-    }
-    limits.max_turns = overrides.max_turns.unwrap_or(limits.max_turns);
-    limits.timeout = overrides.timeout.unwrap_or(limits.timeout);
-    limits
-}
-
-fn read_limit(member: &Member, limits: &mut LimitSettings, reporter: &mut Reporter<'_>) {
-    let whole = |most: u64| match &member.value.value {
-        Value::Number(text) => text.parse::<u64>().ok().filter(|number| (1..=most).contains(number)),
-        _ => None,
-    };
-    let key = format!("limits.{}", member.key);
-    let about = About { server: None, key: Some(&key) };
-    let node = &member.value;
-    let understood = match normalised(&member.key).as_str() {
-        "maxturns" => whole(10_000).map(|turns| limits.max_turns = turns as u32),
-        "budgettokens" => whole(u64::MAX).map(|tokens| limits.budget_tokens = Some(tokens)),
-        "maxresultbytes" => whole(1 << 30).map(|bytes| limits.max_result_bytes = bytes as usize),
-        name @ ("timeout" | "calltimeout" | "startuptimeout") => {
-            let duration = read_duration(node, 1).ok();
-            if let Some(duration) = duration.filter(|d| *d < Duration::from_secs(1) && node.text().is_none())
-            {
-                let what = format!("a number is milliseconds, so this is {} s", duration.as_secs_f64());
-                reporter.say(
-                    Severity::Warning,
-                    node,
-                    about,
-                    what,
-                    "if seconds were meant, write a text such as \"30s\"",
-                );
-            }
-            duration.map(|duration| match name {
-                "timeout" => limits.timeout = duration,
-                "calltimeout" => limits.call_timeout = duration,
-                _ => limits.startup_timeout = duration,
-            })
-        }
-        _ => {
-            let names =
-                ["maxTurns", "timeout", "budgetTokens", "callTimeout", "startupTimeout", "maxResultBytes"];
-            let known = surehand_schema::nearest(&member.key, names.into_iter());
-            let hint = known.first().map(|known| format!("did you mean `{known}`?")).unwrap_or_default();
-            return reporter.say(Severity::Warning, node, about, "an unknown key, passed over", hint);
-        }
-    };
-    if understood.is_none() {
-        let hint = "counts are whole numbers from 1, times are milliseconds or a text such as \"30s\"";
-        reporter.say(Severity::Error, node, about, "passed over: not a limit that can hold", hint);
-    }
-}
-
-/// `audit` is `true`, `false`, or an object with `enabled` and `file`. A project's file has no say in it.
-fn read_audit(
-    files: &[(&Source, ConfigFile)],
-    paths: &Paths,
-    audit: &mut AuditSettings,
-    problems: &mut Vec<Problem>,
-) {
-    for (source, file) in files.iter().rev() {
-        let Some(node) = &file.audit else { continue };
-        let mut reporter = Reporter::new(&source.path, &source.text, problems);
-        let about = About { server: None, key: Some("audit") };
-        if source.scope == Scope::Project {
-            let hint = "set it in the user's file";
-            reporter.say(
-                Severity::Warning,
-                node,
-                about,
-                "passed over: a project's file does not decide about the record",
-                hint,
-            );
-            continue;
-        }
-        match &node.value {
-            Value::Bool(enabled) => audit.enabled = *enabled,
-            Value::Object(members) => {
-                for member in members {
-                    match (member.key.as_str(), &member.value.value) {
-                        ("enabled", Value::Bool(enabled)) => audit.enabled = *enabled,
-                        ("file" | "path", Value::String(text)) => {
-                            let text = text
-                                .strip_prefix("~/")
-                                .map_or(PathBuf::from(text), |rest| paths.home.join(rest));
-                            audit.file = source.path.parent().unwrap_or(Path::new("/")).join(text);
-                        }
-                        _ => {
-                            let key = format!("audit.{}", member.key);
-                            let about = About { server: None, key: Some(&key) };
-                            reporter.say(
-                                Severity::Warning,
-                                &member.value,
-                                about,
-                                "not understood, passed over",
-                                "there are `enabled` and `file`",
-                            );
-                        }
-                    }
-                }
-            }
-            _ => reporter.say(
-                Severity::Error,
-                node,
-                about,
-                "passed over: neither true, false nor an object",
-                "",
-            ),
-        }
-    }
-}
-
-/// The bundled servers that no entry has taken over, under whatever name or by whatever command line.
-fn bundled_beside(
-    candidates: &[Candidate],
-    ad_hoc: &[ServerSettings],
-    limits: &LimitSettings,
-) -> Vec<Candidate> {
-    let described: Vec<&ServerSettings> =
-        candidates.iter().filter(|c| c.trusted).map(|c| &c.server).chain(ad_hoc).collect();
-    let is_taken = |wanted: &str| {
-        described.iter().any(|server| match &server.launch {
-            Launch::Bundled { name, .. } => name == wanted,
-            Launch::Child { command, args, .. } => {
-                let program = Path::new(command).file_stem().unwrap_or_default();
-                program == "surehand" && args.len() >= 2 && args[0] == "server" && args[1] == wanted
-            }
-            _ => false,
-        })
-    };
-    let free = BUNDLED_SERVERS.iter().filter(|name| !is_taken(name));
-    free.map(|name| Candidate { server: bundled(name, limits), says_enabled: false, trusted: true }).collect()
-}
-
-fn bundled(name: &str, limits: &LimitSettings) -> ServerSettings {
-    ServerSettings {
-        name: name.to_owned(),
-        launch: Launch::Bundled { name: name.to_owned(), options: Json::Object(Vec::new()) },
-        shown: ShownLaunch { kind: "bundled".into(), target: name.to_owned(), ..ShownLaunch::default() },
-        scope: Scope::Bundled,
-        file: None,
-        enabled: true,
-        startup_timeout: limits.startup_timeout,
-        call_timeout: limits.call_timeout,
-        parallel: true,
-        tools: ToolFilter::default(),
-        problem: None,
-        entry: Json::Null,
-    }
-}
-
-/// One server for each name, nearest scope first: the nearest that may be used, else the nearest.
-fn combine(
-    ad_hoc: Vec<ServerSettings>,
-    candidates: Vec<Candidate>,
-    bundled: Vec<Candidate>,
-    switches: &[Switch],
-    problems: &mut Vec<Problem>,
-) -> Vec<ServerSettings> {
-    let ad_hoc = ad_hoc.into_iter().map(|server| Candidate { server, says_enabled: true, trusted: true });
-    // What is not trusted comes last, so that it takes nobody's place.
-    let (trusted, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| candidate.trusted);
-    let mut chosen: Vec<Candidate> = Vec::new();
-    for candidate in ad_hoc.chain(trusted).chain(bundled).chain(others) {
-        let name = &candidate.server.name;
-        match chosen.iter().find(|known| known.server.name == *name) {
-            None => chosen.push(candidate),
-            // That an entry takes the place of a bundled server needs no word.
-            Some(_) if candidate.server.scope == Scope::Bundled => {}
-            Some(known) => {
-                let file = candidate.server.file.as_deref().unwrap_or(Path::new("")).display();
-                problems.push(Problem {
-                    severity: Severity::Info,
-                    r#where: format!("{file}, server `{name}`"),
-                    server: Some(name.clone()),
-                    what: format!(
-                        "not used: a server of the same name comes first (scope: {})",
-                        known.server.scope
-                    ),
-                    hint: String::new(),
-                });
-            }
-        }
-    }
-    for switch in switches {
-        if chosen.iter().all(|candidate| candidate.server.name != switch.name) {
-            problems.push(Problem {
-                severity: Severity::Warning,
-                r#where: switch.place.clone(),
-                server: Some(switch.name.clone()),
-                what: "has no effect: no server of this name is described anywhere".into(),
-                hint: "give the entry a `command` or a `url`".into(),
-            });
-        }
-    }
-    chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.server.scope));
-    chosen.into_iter().map(|candidate| switched(candidate, switches)).collect()
-}
-
-/// A switch counts where it is nearer than the server's own entry, or where that entry leaves the matter open.
-fn switched(candidate: Candidate, switches: &[Switch]) -> ServerSettings {
-    let mut server = candidate.server;
-    let nearest =
-        switches.iter().filter(|switch| switch.name == server.name).max_by_key(|switch| switch.scope);
-    if let Some(switch) = nearest
-        && (switch.scope > server.scope || !candidate.says_enabled)
-    {
-        server.enabled = switch.enabled;
-    }
-    server
 }

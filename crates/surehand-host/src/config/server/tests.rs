@@ -1,3 +1,5 @@
+use surehand_model::Secret;
+
 use super::super::jsonc;
 use super::super::settings::Problem;
 use super::*;
@@ -90,13 +92,13 @@ fn each_spelling_of_a_readme_is_read() {
         slashes: https://mcp.example.test//v1/mcp
         bundle: bundled files {"roots":["/home/me/x","/y"],"n":1}
         time: bundled time {"zone":"UTC"}
-        info: f.json:4:82, server `list`, `environment`: read as `env`
-        info: f.json:5:26, server `goose`, `cmd`: read as `command`
-        info: f.json:5:56, server `goose`, `envs`: read as `env`
+        info: f.json:4:82, server `list`, `environment`: read as `env`; write `env`
+        info: f.json:5:26, server `goose`, `cmd`: read as `command`; write `command`
+        info: f.json:5:56, server `goose`, `envs`: read as `env`; write `env`
         warning: f.json:7:95, server `http`, `headers.Authorization`: it holds blanks at its ends or blanks that cannot be seen; remove them unless they are meant
-        info: f.json:10:31, server `gemini`, `httpUrl`: read as `url`
-        info: f.json:11:35, server `windsurf`, `serverUrl`: read as `url`
-        info: f.json:12:29, server `base`, `baseUrl`: read as `url`"#]].assert_eq(&summary(text, &[]));
+        warning: f.json:10:31, server `gemini`, `httpUrl`: read as `url`; write `url`
+        warning: f.json:11:35, server `windsurf`, `serverUrl`: read as `url`; write `url`
+        warning: f.json:12:29, server `base`, `baseUrl`: read as `url`; write `url`"#]].assert_eq(&summary(text, &[]));
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn a_bad_entry_is_told_and_the_others_stand() {
         inject: unusable ! `headers.X`: its value holds a line break or another control character
         nobundle: unusable ! `bundled`: there is no bundled server `nope` (there are `files`, `time`, `weather`)
         alsogood: "good-server" []
-        info: f.json:3:38, server `oldkey`, `serverUrl`: read as `url`
+        warning: f.json:3:38, server `oldkey`, `serverUrl`: read as `url`; write `url`
         error: f.json:4:34, server `badenv`, `env`: not started: it is a list and no object; write { "NAME": "value" }
         warning: f.json:5:42, server `numenv`, `env.PORT`: a number and no text; read as "8080"; put it into double quotes
         warning: f.json:5:55, server `numenv`, `env.DEBUG`: a boolean and no text; read as "true"; put it into double quotes
@@ -343,17 +345,17 @@ fn switches_times_filters_and_unknown_keys_are_read_one_by_one() {
         warning: f.json:5:51, server `fight`, `enabled`: contradicts `disabled`; the server stays off; remove one of them
         warning: f.json:6:34, server `odd`, `disabled`: passed over: it is a string, not true or false
         warning: f.json:7:34, server `time`, `timeout`: a number is milliseconds, so this is 0.3 s; if seconds were meant, write it as a text with its unit, such as "30s"
-        info: f.json:8:44, server `time2`, `tool_timeout_sec`: read as `toolTimeoutSec`
-        info: f.json:8:69, server `time2`, `startup_timeout_ms`: read as `startupTimeout`
+        info: f.json:8:44, server `time2`, `tool_timeout_sec`: read as `toolTimeoutSec`; write `toolTimeoutSec`
+        info: f.json:8:69, server `time2`, `startup_timeout_ms`: read as `startupTimeout`; write `startupTimeout`
         warning: f.json:9:35, server `time3`, `timeout`: passed over: it is not between zero and a year; 60 s hold; write milliseconds, or a text such as "30s"
         warning: f.json:9:55, server `time3`, `startupTimeout`: passed over: `soon` is no unit of time; 30 s hold; write milliseconds, or a text such as "30s"
-        info: f.json:11:63, server `tools`, `disabled_tools`: read as `excludeTools`
+        info: f.json:11:63, server `tools`, `disabled_tools`: read as `excludeTools`; write `excludeTools`
         error: f.json:12:41, server `tools2`, `excludeTools`: not started: not a list of tool names
         warning: f.json:13:31, server `slip`, `agrs`: an unknown key, passed over; did you mean `args`?
         info: f.json:14:39, server `other`, `alwaysAllow`: grants nothing here: the `policy` part decides which calls run without asking
         info: f.json:14:69, server `other`, `zzz`: an unknown key, passed over
         warning: f.json:14:81, server `other`, `envFile`: files of variables are not read; name the variables in `env`, as "NAME": "${NAME}"
-        info: f.json:15:39, server `twice`, `httpUrl`: read as `url`
+        warning: f.json:15:39, server `twice`, `httpUrl`: read as `url`; write `url`
         warning: f.json:15:39, server `twice`, `httpUrl`: passed over: `url` says the same thing; remove one of them
         warning: f.json:16:38, server `blank`, `env.K`: it holds blanks at its ends or blanks that cannot be seen; remove them unless they are meant
         warning: f.json:16:21, server `blank`, `command`: blanks at its ends, left out"#]].assert_eq(&summary(text, &[]));
