@@ -160,7 +160,12 @@ impl SchemaTree {
     /// The part of the schema with this address. Addresses are compared by their ends, which is enough inside one document.
     fn resource(&self, address: &str) -> Option<&Json> {
         let address = address.split('#').next().unwrap_or_default();
-        let fits = |id: &str| address.ends_with(id) || id.ends_with(address);
+        let ends_with = |long: &str, short: &str| {
+            long.strip_suffix(short).is_some_and(|front| {
+                front.is_empty() || front.ends_with(['/', ':']) || short.starts_with('/')
+            })
+        };
+        let fits = |id: &str| !id.is_empty() && (ends_with(address, id) || ends_with(id, address));
         let (_, pointer) = self.resources.iter().find(|(id, _)| fits(id))?;
         self.root.pointer(pointer)
     }

@@ -98,6 +98,15 @@ fn a_reference_that_leads_back_to_itself_is_refused_and_one_that_goes_down_is_fi
 }
 
 #[test]
+fn an_address_is_not_taken_for_one_that_only_ends_like_it() {
+    let schema = r##"{"$id":"https://example.test/strict-tree","$ref":"tree","unevaluatedProperties":false,
+        "$defs":{"t":{"$id":"tree","type":"object","properties":{"data":true,"children":{"items":{"$ref":"#"}}}}}}"##;
+    let validator = Validator::new(&RawJson::parse(schema).unwrap()).unwrap();
+    assert!(validator.is_valid(&Json::parse(r#"{"data":1,"children":[{"data":2}]}"#).unwrap()));
+    assert!(!validator.is_valid(&Json::parse(r#"{"daat":1}"#).unwrap()));
+}
+
+#[test]
 fn a_value_that_would_take_for_ever_is_refused_at_once() {
     // Each level doubles the work, whether the schema is recursive or only long.
     let recursive =
