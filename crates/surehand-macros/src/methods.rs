@@ -39,7 +39,10 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 
         impl #generics ::surehand_mcp::Tools for #kind #conditions {
             fn into_entries(self: ::std::sync::Arc<Self>) -> ::std::vec::Vec<::surehand_mcp::ToolEntry> {
-                ::std::vec![#(#entries),*]
+                #[allow(unused_mut, reason = "every tool may be configured out")]
+                let mut entries = ::std::vec::Vec::new();
+                #(#entries)*
+                entries
             }
         }
 
@@ -60,15 +63,18 @@ fn take_mark(method: &mut ImplItemFn) -> Option<Result<Options>> {
     })
 }
 
+/// The statement that adds one method to `entries`.
 fn entry(options: Options, method: &ImplItemFn) -> Result<TokenStream> {
     let name = &method.sig.ident;
     let parameters = Parameters::of(&method.sig)?;
     let facts = options.to_facts(name, &method.attrs)?;
-    Ok(if parameters.takes_self {
+    let entry = if parameters.takes_self {
         let prelude = quote!(let this = ::std::sync::Arc::clone(&this););
         let entry = parameters.entry(&facts, &prelude, &quote!(this.#name));
         quote!({ let this = ::std::sync::Arc::clone(&self); #entry })
     } else {
         parameters.entry(&facts, &quote!(), &quote!(Self::#name))
-    })
+    };
+    let conditions = method.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    Ok(quote!(#(#conditions)* entries.extend([#entry]);))
 }

@@ -45,6 +45,9 @@ fn toolset(options: Options) -> Toolset {
     Toolset::new("surehand-time", env!("CARGO_PKG_VERSION")).title("Time").with(TimeServer { options })
 }
 
+/// How models say that they mean the user's own zone.
+const OWN: [&str; 6] = ["", "local", "here", "current", "本地", "当地"];
+
 struct TimeServer {
     options: Options,
 }
@@ -94,8 +97,7 @@ impl TimeServer {
     /// Current time and date in a time zone, city or country (时间, 日期).
     #[tool(effect = "reads", idempotent)]
     async fn get_current_time(&self, args: GetCurrentTime) -> Result<Structured<LocalTime>, ToolFailure> {
-        let asked = args.timezone.as_deref().map(str::trim).filter(|name| !name.is_empty());
-        let zone = find_zone(asked.unwrap_or(&self.options.local))?;
+        let zone = self.zone(args.timezone.as_deref().unwrap_or_default())?;
         let now = self.now(&zone);
         Ok(Structured::new(local_time(&zone, &now)).with_text(format!("It is {}.", in_words(&zone, &now))))
     }
@@ -103,8 +105,8 @@ impl TimeServer {
     /// Converts a time from one time zone, city or country to another (时区换算).
     #[tool(effect = "reads", idempotent)]
     async fn convert_time(&self, args: ConvertTime) -> Result<Structured<Conversion>, ToolFailure> {
-        let source_zone = find_zone(&args.source_timezone)?;
-        let target_zone = find_zone(&args.target_timezone)?;
+        let source_zone = self.zone(&args.source_timezone)?;
+        let target_zone = self.zone(&args.target_timezone)?;
         let mut remark = "";
         let source = match read_time(&args.time)? {
             Asked::Moment(moment) => moment.to_zoned_datetime(source_zone.rules.clone()),
@@ -132,6 +134,12 @@ impl TimeServer {
             conversion.time_difference
         );
         Ok(Structured::new(conversion).with_text(text))
+    }
+
+    /// The zone of a place; of the user's own where none is named.
+    fn zone(&self, asked: &str) -> Result<Zone, ToolFailure> {
+        let own = OWN.iter().any(|word| word.eq_ignore_ascii_case(asked.trim()));
+        find_zone(if own { &self.options.local } else { asked })
     }
 
     fn now(&self, zone: &Zone) -> ZonedDateTime {

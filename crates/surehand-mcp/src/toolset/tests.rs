@@ -118,12 +118,10 @@ fn a_structured_result_is_shown_in_words_too() {
 fn wrong_arguments_are_all_named_at_once_and_never_run() {
     let output = run(&order(), r#"{"what":5,"address":{"title":"x"},"labels":{},"count":12,"colour":"red"}"#);
     assert!(output.is_error);
-    let error: serde_json::Value = serde_json::from_str(&text(&output)).unwrap();
-    assert_eq!((&error["error"], &error["tool"]), (&"invalid_arguments".into(), &"order".into()));
-    let paths: Vec<&str> =
-        error["details"].as_array().unwrap().iter().map(|detail| detail["path"].as_str().unwrap()).collect();
-    assert_eq!(paths.len(), 3);
-    assert!(paths.contains(&"/what") && paths.contains(&"/count"), "{paths:?}");
+    expect![[r#"
+        {"error":"invalid_arguments","tool":"order","details":[{"path":"/count","expected":"at most 9","got":"integer 12","message":"`/count`: expected at most 9, got integer 12."},
+        {"path":"/what","expected":"string","got":"integer 5","message":"`/what`: expected string, got integer 5."},
+        {"path":"/colour","expected":"one of the properties \"what\", \"address\", \"labels\", \"count\", \"size\"","got":"unknown property \"colour\"","message":"`/colour` is not a property the schema knows. Allowed: \"what\", \"address\", \"labels\", \"count\", \"size\"."}],"suggestion":"Call order again with /count, /what, /colour corrected, and everything else as it was."}"#]].assert_eq(&text(&output).replace("},{", "},\n{"));
 }
 
 #[test]

@@ -47,6 +47,11 @@ impl Notes {
         "One line each."
     }
 
+    /// Is configured out.
+    #[cfg(any())]
+    #[tool]
+    fn never(&self) -> NoSuchType {}
+
     fn count_read(&self) {
         self.reads.fetch_add(1, Ordering::Relaxed);
     }

@@ -46,6 +46,7 @@ async fn without_a_place_the_users_own_is_meant() {
     assert_eq!(shown(&call("get_current_time", "{}").await), own);
     assert_eq!(shown(&call("get_current_time", r#"{"timezone":null}"#).await), own);
     assert_eq!(shown(&call("get_current_time", r#"{"timezone":" "}"#).await), own);
+    assert_eq!(shown(&call("get_current_time", r#"{"timezone":"Local"}"#).await), own);
 }
 
 #[tokio::test]
