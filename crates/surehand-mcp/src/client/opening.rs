@@ -364,6 +364,3 @@ fn is_modern_refusal(error: &RpcError) -> bool {
     use crate::error::ErrorCode;
     matches!(error.code, ErrorCode::HEADER_MISMATCH | ErrorCode::MISSING_CAPABILITY)
 }
-
-#[cfg(test)]
-mod tests;

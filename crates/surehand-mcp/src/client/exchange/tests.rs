@@ -1,1 +1,151 @@
+use super::*;
 
+/// What came in, in words that can be compared.
+fn said<W: std::fmt::Debug>(incoming: Vec<Incoming<W>>) -> Vec<String> {
+    incoming
+        .into_iter()
+        .map(|item| match item {
+            Incoming::Answer { waiter, outcome: Ok(result) } => format!("{waiter:?} gets {result}"),
+            Incoming::Answer { waiter, outcome: Err(error) } => format!("{waiter:?} fails: {error}"),
+            Incoming::Progress { id, progress } => format!("{id} is at {}", progress.progress),
+            Incoming::Reply(message) => format!("send {message}"),
+            Incoming::Notice(notice) => format!("{notice:?}"),
+            Incoming::Note(note) => format!("note: {note}"),
+        })
+        .collect()
+}
+
+fn exchange(revision: Revision, waiters: &[&'static str]) -> Exchange<&'static str> {
+    let mut exchange = Exchange::new(Some(revision), EnvelopeLimits::default());
+    for waiter in waiters {
+        exchange.begin(*waiter);
+    }
+    exchange
+}
+
+#[test]
+fn answers_find_who_waits_in_whatever_order_they_come() {
+    let mut exchange = exchange(Revision::V2025_11_25, &["first", "second"]);
+    assert_eq!(
+        said(exchange.receive(r#"{"jsonrpc":"2.0","id":2,"result":{"x": 1.10}}"#)),
+        [r#""second" gets {"x": 1.10}"#]
+    );
+    assert_eq!(
+        said(exchange.receive(r#"{"jsonrpc":"2.0","id":"1","error":{"code":-32602,"message":"no"}}"#)),
+        [r#""first" fails: no (code -32602)"#]
+    );
+    assert_eq!(exchange.waiting(), 0);
+}
+
+#[test]
+fn a_late_answer_is_dropped_and_an_unasked_one_is_noted() {
+    let mut exchange = exchange(Revision::V2025_11_25, &["first"]);
+    assert_eq!(exchange.forget(1), Some("first"));
+    assert_eq!(said(exchange.receive(r#"{"id":1,"result":{}}"#)), [""; 0]);
+    assert_eq!(
+        said(exchange.receive(r#"{"id":9,"result":{}}"#)),
+        ["note: server: answer under id 9 dropped: nothing was asked under it"]
+    );
+}
+
+#[test]
+fn an_error_without_an_id_reaches_the_only_one_who_waits() {
+    let text = r#"{"id":null,"error":{"code":-32700,"message":"what?"}}"#;
+    let mut alone = exchange(Revision::V2025_11_25, &["alone"]);
+    assert_eq!(said(alone.receive(text)), [r#""alone" fails: what? (code -32700)"#]);
+    let mut two = exchange(Revision::V2025_11_25, &["a", "b"]);
+    assert_eq!(
+        said(two.receive(text)),
+        ["note: server: answer without an id dropped: nothing was asked under it"]
+    );
+}
+
+#[test]
+fn a_ping_is_answered_and_what_was_not_offered_is_refused_only_where_clients_take_requests() {
+    let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+    let sampling = r#"{"jsonrpc":"2.0","id":4,"method":"sampling/createMessage","params":{}}"#;
+    let mut legacy = exchange(Revision::V2024_11_05, &[]);
+    assert_eq!(said(legacy.receive(ping)), [r#"send {"jsonrpc":"2.0","id":"p","result":{}}"#]);
+    assert_eq!(
+        said(legacy.receive(sampling)),
+        [
+            r#"send {"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"this client does not offer sampling/createMessage"}}"#
+        ]
+    );
+    let mut modern = exchange(Revision::V2026_07_28, &[]);
+    assert_eq!(
+        said(modern.receive(ping)),
+        ["note: server: request `ping` of the server dropped: this revision has no requests to clients"]
+    );
+}
+
+#[test]
+fn noise_is_noted_and_survived_and_blank_lines_are_nothing() {
+    let mut exchange = exchange(Revision::V2025_11_25, &["waiting"]);
+    assert_eq!(
+        said(exchange.receive("Listening on port 7\u{1b}[0m")),
+        ["note: server: dropped: Listening on port 7 [0m: not JSON: expected value at line 1 column 1"]
+    );
+    assert_eq!(said(exchange.receive("  ")), [""; 0]);
+    assert_eq!(said(exchange.receive(r#"{"id":1,"result":{}}"#)), [r#""waiting" gets {}"#]);
+}
+
+#[test]
+fn an_answer_that_is_broken_beyond_its_id_still_ends_the_wait() {
+    let mut exchange = exchange(Revision::V2025_11_25, &["waiting"]);
+    assert_eq!(
+        said(exchange.receive(r#"{"id":1,"result":{},"error":{"code":1}}"#)),
+        [r#""waiting" fails: not a JSON-RPC message: it is a request and an answer at once (code -32603)"#]
+    );
+}
+
+#[test]
+fn progress_reaches_only_requests_that_wait() {
+    let mut exchange = exchange(Revision::V2025_11_25, &["a"]);
+    let report = |token: &str| {
+        format!(
+            r#"{{"method":"notifications/progress","params":{{"progressToken":{token},"progress":0.5}}}}"#
+        )
+    };
+    assert_eq!(said(exchange.receive(&report("1"))), ["1 is at 0.5"]);
+    assert_eq!(said(exchange.receive(&report("2"))), [""; 0]);
+    assert_eq!(
+        said(exchange.receive(&report("null"))),
+        ["note: server: progress report dropped: it names no request or no number"]
+    );
+}
+
+#[test]
+fn what_a_server_tells_on_its_own_is_told_in_words() {
+    let mut exchange = exchange(Revision::V2025_11_25, &[]);
+    let tell =
+        |method: &str, params: &str| format!(r#"{{"method":"notifications/{method}","params":{params}}}"#);
+    let mut notice = |method: &str, params: &str| match exchange.receive(&tell(method, params)).pop() {
+        Some(Incoming::Notice(notice)) => notice,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(notice("tools/list_changed", "{}"), ServerNotice::ToolsChanged);
+    assert_eq!(
+        notice("resources/updated", r#"{"uri":"file:///a"}"#),
+        ServerNotice::ResourceUpdated { uri: "file:///a".to_owned() }
+    );
+    let log = LogMessage { level: "error".to_owned(), logger: None, data: RawJson::parse("[1.10]").unwrap() };
+    assert_eq!(notice("message", r#"{"level":"error","data":[1.10]}"#), ServerNotice::Log(log));
+    assert_eq!(
+        notice("vendor", r#"{"a":1}"#),
+        ServerNotice::Other {
+            method: "notifications/vendor".to_owned(),
+            params: RawJson::parse(r#"{"a":1}"#).ok(),
+        }
+    );
+}
+
+#[test]
+fn an_array_of_answers_is_taken_where_the_revision_has_batches() {
+    let text = r#"[{"id":1,"result":{}},{"id":2,"result":{}}]"#;
+    let mut with = exchange(Revision::V2025_03_26, &["a", "b"]);
+    assert_eq!(said(with.receive(text)), [r#""a" gets {}"#, r#""b" gets {}"#]);
+    let mut without = exchange(Revision::V2025_06_18, &["a", "b"]);
+    assert_eq!(said(without.receive(text)).len(), 1);
+    assert_eq!(without.waiting(), 2);
+}

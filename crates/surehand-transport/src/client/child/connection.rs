@@ -334,11 +334,10 @@ async fn drive(
         }
         End::Output(outcome) => {
             quit.cancel();
-            let patience = if outcome.is_ok() { LAST_STEPS } else { Duration::ZERO };
-            let mut ending = pin!(child.stop(patience));
-            let ended = loop {
+            let mut ending = pin!(end_after(outcome, &mut child));
+            let what = loop {
                 tokio::select! {
-                    ended = &mut ending => break ended,
+                    what = &mut ending => break what,
                     () = &mut draining, if !drained => drained = true,
                     () = &mut writing, if !written => written = true,
                 }
@@ -346,10 +345,7 @@ async fn drive(
             if !drained {
                 let _ = timeout(LAST_WORDS, &mut draining).await;
             }
-            match outcome {
-                Ok(()) => format!("it closed its output, and its process {ended}"),
-                Err(fault) => fault,
-            }
+            what
         }
         End::Asked => {
             quit.cancel();
@@ -368,6 +364,22 @@ async fn drive(
         }
     };
     shared.close(what);
+}
+
+/// Ends a process whose output has ended or cannot be used, and says how things came to an end. A process that closes its
+/// output is mostly about to end by itself.
+async fn end_after(output: Result<(), String>, child: &mut Child) -> String {
+    if let Err(fault) = output {
+        child.kill().await;
+        return fault;
+    }
+    match timeout(LAST_STEPS, child.wait()).await {
+        Ok(ended) => format!("its process {ended}"),
+        Err(_) => {
+            child.kill().await;
+            "it closed its output and did not end, so it was killed".to_owned()
+        }
+    }
 }
 
 async fn read(shared: &Shared, stdout: Option<ChildStdout>, limit: usize) -> Result<(), String> {

@@ -1,0 +1,117 @@
+//! What our HTTP endpoint answers to whatever comes.
+
+use surehand_transport::{HttpRequest, HttpServer, HttpServerOptions, Method, serve_http};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::echo::Echo;
+use crate::fixture::http;
+
+async fn serve(options: HttpServerOptions, stop: &CancellationToken) -> HttpServer {
+    serve_http(Echo::handler(), options, stop.clone()).await.unwrap()
+}
+
+/// Sends one request; gives status, session id and body.
+async fn send(
+    server: &HttpServer,
+    method: Method,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (u16, Option<String>, String) {
+    let url = Url::parse(&format!("http://{}/mcp", server.address)).unwrap();
+    let mut request = HttpRequest { method, ..HttpRequest::post(url, body.to_owned()) };
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    let response = http().send(request).await.unwrap();
+    let session = response.header("mcp-session-id").map(str::to_owned);
+    let (status, body) = (response.status, response.collect(1 << 20).await.unwrap());
+    (status, session, String::from_utf8(body).unwrap())
+}
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+const BOTH: (&str, &str) = ("Accept", "application/json, text/event-stream");
+const INITIALIZE: &str =
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#;
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+#[tokio::test]
+async fn a_session_lives_from_its_handshake_to_its_end() {
+    let stop = CancellationToken::new();
+    let server = serve(HttpServerOptions::default(), &stop).await;
+    let (status, session, _) = send(&server, Method::POST, &[JSON, BOTH], INITIALIZE).await;
+    let session = session.unwrap();
+    assert_eq!((status, session.len()), (200, 32));
+    let mine = ("Mcp-Session-Id", session.as_str());
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    assert_eq!(send(&server, Method::POST, &[JSON, mine], initialized).await, (202, None, String::new()));
+    let pong = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned();
+    assert_eq!(send(&server, Method::POST, &[JSON, mine], PING).await, (200, None, pong));
+    assert_eq!(send(&server, Method::DELETE, &[mine], "").await.0, 204);
+    assert_eq!(send(&server, Method::POST, &[JSON, mine], PING).await.0, 404);
+    assert_eq!(send(&server, Method::DELETE, &[mine], "").await.0, 404);
+}
+
+#[tokio::test]
+async fn what_does_not_belong_here_is_refused_with_the_right_status() {
+    let stop = CancellationToken::new();
+    let server = serve(HttpServerOptions { body_limit: 1_000, ..HttpServerOptions::default() }, &stop).await;
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "x".repeat(1_000));
+    let evil = ("Origin", "http://evil.example");
+    for (method, headers, body, expected) in [
+        (Method::GET, &[BOTH][..], "", 405),
+        (Method::PUT, &[JSON], PING, 405),
+        (Method::DELETE, &[], "", 405),
+        (Method::POST, &[JSON, evil], INITIALIZE, 403),
+        (Method::POST, &[JSON, ("Host", "evil.example")], INITIALIZE, 403),
+        (Method::POST, &[JSON, ("Origin", "null")], INITIALIZE, 403),
+        (Method::POST, &[JSON, ("Origin", "http://localhost:6274")], INITIALIZE, 200),
+        (Method::POST, &[("Content-Type", "text/plain")], INITIALIZE, 415),
+        (Method::POST, &[], INITIALIZE, 415),
+        (Method::POST, &[("Content-Type", "Application/JSON; charset=utf-8")], INITIALIZE, 200),
+        (Method::POST, &[JSON, ("Accept", "text/html")], INITIALIZE, 406),
+        (Method::POST, &[JSON, ("Accept", "*/*")], INITIALIZE, 200),
+        (Method::POST, &[JSON, ("Accept", "application/json;q=0.9")], INITIALIZE, 200),
+        (Method::POST, &[JSON], &long, 413),
+        (Method::POST, &[JSON], "{", 400),
+        (Method::POST, &[JSON], PING, 400),
+        (Method::POST, &[JSON, ("Mcp-Session-Id", "guessed")], PING, 404),
+        (Method::POST, &[JSON], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, 202),
+    ] {
+        let (status, _, answer) = send(&server, method.clone(), headers, body).await;
+        assert_eq!(status, expected, "{method} {headers:?} {body}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_stateless_answer_opens_no_session() {
+    let stop = CancellationToken::new();
+    let server = serve(HttpServerOptions::default(), &stop).await;
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let headers = [JSON, BOTH, ("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "server/discover")];
+    let (status, session, _) = send(&server, Method::POST, &headers, body).await;
+    assert_eq!((status, session), (200, None));
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_ends_and_gives_its_address_free() {
+    let stop = CancellationToken::new();
+    let server = serve(HttpServerOptions::default(), &stop).await;
+    let address = server.address;
+    stop.cancel();
+    server.finished().await.unwrap();
+    let again = HttpServerOptions { listen: address, ..HttpServerOptions::default() };
+    assert_eq!(serve(again, &CancellationToken::new()).await.address, address);
+}
+
+#[tokio::test]
+async fn an_address_in_use_and_a_path_that_is_none_are_errors() {
+    let stop = CancellationToken::new();
+    let server = serve(HttpServerOptions::default(), &stop).await;
+    let taken = HttpServerOptions { listen: server.address, ..HttpServerOptions::default() };
+    let error = serve_http(Echo::handler(), taken, stop.clone()).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("cannot listen on {}", server.address));
+    let odd = HttpServerOptions { path: "mcp".to_owned(), ..HttpServerOptions::default() };
+    let error = serve_http(Echo::handler(), odd, stop).await.unwrap_err();
+    assert_eq!(error.to_string(), "`mcp` is not a path to serve under");
+}

@@ -1,0 +1,224 @@
+//! What our client makes of servers behind an address.
+
+use surehand_mcp::Revision;
+use surehand_model::{Note, RawJson, Secret};
+use surehand_transport::{
+    CallOptions, Client, ClientError, ClientEvent, ClientOptions, Era, HttpTarget, OpenError, Progress,
+    Target,
+};
+use url::Url;
+
+use crate::fake::Fake;
+use crate::fixture::{Events, open, text};
+
+const DISCOVERED: &str = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}}";
+const INITIALIZED: &str = "200 content-type: application/json; mcp-session-id: s1\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}";
+const UNKNOWN: &str = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"error\":{\"code\":-32601,\"message\":\"?\"}}";
+const HELLO: &str = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}}";
+const TAKEN: &str = "202";
+
+async fn opened(fake: &Fake, era: Era) -> (Result<Client, OpenError>, Events) {
+    let url = Url::parse(&format!("http://user:hush@{}/mcp?key=hush", fake.address)).unwrap();
+    let headers = vec![
+        ("X-Mine".to_owned(), Secret::new("1".to_owned())),
+        ("mcp-method".to_owned(), Secret::new("forged".to_owned())),
+    ];
+    open(Target::Http(HttpTarget { url, headers }), ClientOptions { era, ..ClientOptions::default() }).await
+}
+
+async fn call(client: &Client) -> Result<String, ClientError> {
+    let outcome = client.call_tool("t", &RawJson::empty_object(), CallOptions::default()).await;
+    outcome.map(|outcome| text(&outcome).to_owned())
+}
+
+#[tokio::test]
+async fn a_stateless_server_is_asked_with_routing_headers_and_no_others() {
+    let fake = Fake::start(&[DISCOVERED, HELLO]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    assert_eq!(client.server().revision, Revision::V2026_07_28);
+    client.call_tool("天気", &RawJson::empty_object(), CallOptions::default()).await.unwrap();
+    client.close().await;
+    assert_eq!(
+        fake.asked(),
+        [
+            "POST mcp-protocol-version=2026-07-28 mcp-method=server/discover x-mine=1 [server/discover]",
+            "POST mcp-protocol-version=2026-07-28 mcp-method=tools/call mcp-name==?base64?5aSp5rCX?= x-mine=1 [tools/call]",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_server_with_sessions_gets_its_session_back_with_every_request_and_at_the_end() {
+    let refused = "400 content-type: text/plain\nBad Request: Server not initialized";
+    let fake = Fake::start(&[refused, INITIALIZED, TAKEN, HELLO, TAKEN]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    assert_eq!(call(&client).await, Ok("hello".to_owned()));
+    client.close().await;
+    assert_eq!(
+        fake.asked(),
+        [
+            "POST mcp-protocol-version=2026-07-28 mcp-method=server/discover x-mine=1 [server/discover]",
+            "POST mcp-method=forged x-mine=1 [initialize]",
+            "POST mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1 [notifications/initialized]",
+            "POST mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1 [tools/call]",
+            "DELETE mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_answer_may_come_as_events_after_progress_and_questions() {
+    let events = concat!(
+        "200 content-type: text/event-stream; charset=utf-8\n",
+        ": hello\n\nid: 1\ndata:\n\n",
+        "data: {\"method\":\"notifications/progress\",\"params\":{\"progressToken\":ID,\"progress\":1,\"message\":\"half\"}}\n\n",
+        "event: other\ndata: {}\n\n",
+        "data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n",
+        "data: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[{\"type\":\"text\",\ndata: \"text\":\"hello\"}]}}\n\n",
+    );
+    let fake = Fake::start(&[INITIALIZED, TAKEN, &events.replace("; charset=utf-8", ""), TAKEN]).await;
+    let (client, _) = opened(&fake, Era::Legacy).await;
+    let client = client.unwrap();
+    let reports = std::sync::Mutex::new(Vec::new());
+    let listen = |progress: Progress| reports.lock().unwrap().push(progress.message);
+    let options = CallOptions { on_progress: Some(&listen), ..CallOptions::default() };
+    let outcome = client.call_tool("t", &RawJson::empty_object(), options).await.unwrap();
+    assert_eq!((text(&outcome), reports.lock().unwrap().clone()), ("hello", vec![Some("half".to_owned())]));
+    client.close().await;
+    // The ping was answered by a request of its own; an answer has no method.
+    let answer = "POST mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1";
+    assert!(fake.asked().contains(&answer.to_owned()), "{:?}", fake.asked());
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_is_taken_up_again_where_the_revision_has_that() {
+    let broken = "200 content-type: text/event-stream\nretry: 1\nid: e7\ndata:\n\n";
+    let rest = "200 content-type: text/event-stream\nid: e8\ndata: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}}\n\n";
+    let fake = Fake::start(&[INITIALIZED, TAKEN, broken, &rest.replace("\"id\":3", "\"id\":2")]).await;
+    let (client, _) = opened(&fake, Era::Legacy).await;
+    assert_eq!(call(&client.unwrap()).await, Ok("hello".to_owned()));
+    let resumed =
+        "GET mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged last-event-id=e7 x-mine=1";
+    assert_eq!(fake.asked()[3], resumed);
+
+    let fake = Fake::start(&[DISCOVERED, broken]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let what = "the server ended its stream without an answer".to_owned();
+    assert_eq!(call(&client.unwrap()).await, Err(ClientError::Protocol { what }));
+}
+
+#[tokio::test]
+async fn a_lost_session_is_opened_anew_and_a_read_is_repeated_but_not_a_call() {
+    let lost = "404 content-type: text/plain\nsession not found";
+    let again = INITIALIZED.replace("s1", "s2");
+    let tools = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"tools\":[{\"name\":\"t\",\"inputSchema\":{}}]}}";
+    let fake =
+        Fake::start(&[INITIALIZED, TAKEN, lost, &again, TAKEN, tools, lost, &again, TAKEN, HELLO]).await;
+    let (client, events) = opened(&fake, Era::Legacy).await;
+    let client = client.unwrap();
+    assert_eq!(client.list_tools().await.unwrap().items.len(), 1);
+    let why =
+        "the server had forgotten the session; a new one is open, so the call can be made again".to_owned();
+    assert_eq!(call(&client).await, Err(ClientError::Closed { why }));
+    assert_eq!(call(&client).await, Ok("hello".to_owned()));
+    let note = ClientEvent::Note(Note::new(
+        "server",
+        "session opened anew",
+        "the server had forgotten the one before",
+    ));
+    assert_eq!(*events.lock().unwrap(), [note.clone(), note]);
+    assert!(fake.asked().last().unwrap().contains("mcp-session-id=s2"));
+}
+
+#[tokio::test]
+async fn a_wanted_login_is_told_with_the_servers_words_at_the_start_and_later() {
+    let wanted = "401 www-authenticate: Bearer resource_metadata=\"https://a.example/meta\"";
+    let fake = Fake::start(&[wanted]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    assert_eq!(
+        client.unwrap_err().to_string(),
+        format!(
+            "http://{}/mcp wants a login; it said: Bearer resource_metadata=\"https://a.example/meta\"",
+            fake.address
+        )
+    );
+    let fake = Fake::start(&[
+        DISCOVERED,
+        "401\nplease log in",
+        "403 www-authenticate: Bearer error=\"insufficient_scope\"",
+        "403\nno",
+    ])
+    .await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    let url = format!("http://{}/mcp", fake.address);
+    let login =
+        |challenge: &str| Err(ClientError::LoginNeeded { url: url.clone(), challenge: challenge.to_owned() });
+    assert_eq!(call(&client).await, login("please log in"));
+    assert_eq!(call(&client).await, login("Bearer error=\"insufficient_scope\""));
+    let what = format!("{url} answered HTTP 403: no");
+    assert_eq!(call(&client).await, Err(ClientError::Protocol { what }));
+}
+
+#[tokio::test]
+async fn trouble_on_the_way_is_no_evidence_of_an_era() {
+    let fake = Fake::start(&["503 content-type: text/html\n<h1>down for  maintenance</h1>"]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let url = format!("http://{}/mcp", fake.address);
+    assert_eq!(
+        client.unwrap_err().to_string(),
+        format!("{url} is not reachable: HTTP 503: <h1>down for maintenance</h1>")
+    );
+    assert_eq!(fake.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn an_address_that_is_no_server_says_what_it_answered_and_what_it_may_be() {
+    let page = "404 content-type: text/html\n<html>not here</html>";
+    let fake = Fake::start(&[page, page]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    assert_eq!(
+        client.unwrap_err().to_string(),
+        "the answer to `initialize` is not usable: HTTP 404: <html>not here</html>. If this address serves only the old \
+         HTTP+SSE transport, it is not supported yet"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_and_a_question_back_are_errors_that_say_so() {
+    let page = "200 content-type: text/html\n<html>hello</html>";
+    let asks = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"resultType\":\"input_required\",\"inputRequests\":{\"a\":{\"method\":\"elicitation/create\"}}}}";
+    let fake = Fake::start(&[DISCOVERED, page, TAKEN, asks]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    let url = format!("http://{}/mcp", fake.address);
+    let what = format!("{url} answered something that is no message of the protocol: <html>hello</html>");
+    assert_eq!(call(&client).await, Err(ClientError::Protocol { what }));
+    let what = "the server took the request and gave no answer to it".to_owned();
+    assert_eq!(call(&client).await, Err(ClientError::Protocol { what }));
+    assert_eq!(
+        call(&client).await.unwrap_err().to_string(),
+        "the server asks for input (elicitation/create) before it answers, and this client has not offered to give any"
+    );
+}
+
+#[tokio::test]
+async fn arguments_that_a_schema_marks_are_repeated_in_headers_and_bad_marks_cost_the_tool() {
+    let tools = concat!(
+        "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"tools\":[",
+        "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"r\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}},",
+        "{\"name\":\"bad\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"r\":{\"type\":\"number\",\"x-mcp-header\":\"R\"}}}}]}}"
+    );
+    let fake = Fake::start(&[DISCOVERED, tools, HELLO]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    let listing = client.list_tools().await.unwrap();
+    assert_eq!(listing.items.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["t"]);
+    let why = "`x-mcp-header: R` is on a value that is no string, integer or boolean";
+    assert_eq!(listing.notes, [Note::new("tools/list", "tool `bad` left out", why)]);
+    let arguments = RawJson::parse(r#"{"r":"eu 1"}"#).unwrap();
+    client.call_tool("t", &arguments, CallOptions::default()).await.unwrap();
+    assert!(fake.asked()[2].contains("mcp-param-region=eu 1"), "{:?}", fake.asked());
+}

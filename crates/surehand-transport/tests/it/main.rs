@@ -1,0 +1,11 @@
+#![allow(missing_docs)]
+#![allow(clippy::unwrap_used, reason = "a helper of tests may fail a test")]
+
+mod child;
+mod echo;
+mod endpoint;
+mod fake;
+mod fixture;
+mod http_client;
+mod round_trip;
+mod streams;

@@ -1,0 +1,68 @@
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio_util::sync::CancellationToken;
+
+use crate::echo::Echo;
+
+/// Sends these lines to a server over streams, closes, and gives what it answers.
+async fn say(lines: &str) -> Vec<String> {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (input, output) = tokio::io::split(far);
+    let (answers, mut questions) = tokio::io::split(near);
+    let serving = surehand_transport::serve_streams(Echo::handler(), input, output, CancellationToken::new());
+    let talking = async {
+        questions.write_all(lines.as_bytes()).await.unwrap();
+        questions.shutdown().await.unwrap();
+        let mut answers = BufReader::new(answers).lines();
+        let mut heard = Vec::new();
+        while let Some(line) = answers.next_line().await.unwrap() {
+            heard.push(line);
+        }
+        heard
+    };
+    let served = async {
+        serving.await.unwrap();
+    };
+    tokio::join!(talking, served).0
+}
+
+#[tokio::test]
+async fn calls_under_way_are_answered_after_the_client_has_closed_its_side() {
+    let heard = say(concat!(
+        r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"meet","arguments":{"n":2,"who":1}}}"#,
+        "\n\n",
+        r#"{"jsonrpc":"2.0","id":"b","method":"ping"}"#,
+        "\r\n",
+        r#"{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"meet","arguments":{"n":2,"who":2}}}"#,
+    ))
+    .await;
+    let mut ids: Vec<&str> = heard.iter().map(|line| &line[17..25]).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [r#""id":"a""#, r#""id":"b""#, r#""id":"c""#]);
+}
+
+#[tokio::test]
+async fn an_id_that_is_still_in_use_is_refused_and_a_cancelled_call_is_not_answered() {
+    let wait = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}"#;
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let dropped = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"dropped"}}"#;
+    let heard = say(&[wait, wait, cancel, dropped].join("\n")).await;
+    assert_eq!(
+        heard,
+        [
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a request with id 1 is still running"}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"text":"a call was dropped","type":"text"}]}}"#,
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_answered_and_serving_goes_on() {
+    let heard = say("hello\n{\"jsonrpc\":\"2.0\",\"id\":1.50,\"method\":\"ping\"}\n").await;
+    assert_eq!(
+        heard,
+        [
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: expected value at line 1 column 1"}}"#,
+            r#"{"jsonrpc":"2.0","id":1.50,"result":{}}"#,
+        ]
+    );
+}
