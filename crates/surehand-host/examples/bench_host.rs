@@ -50,6 +50,8 @@ fn main() -> ExitCode {
     loop_cost(&mut rows);
     start_up(&binary, &mut rows);
     first_request(&binary, &mut rows);
+    side_by_side(&binary, 3, 1.2, &mut rows);
+    side_by_side(&binary, 32, 1.5, &mut rows);
     let size = std::fs::metadata(&binary).unwrap().len();
     rows.add("release binary, MB", size as f64 / 1e6, "< 40 without the model", size < 40_000_000);
     rows.print()
@@ -244,6 +246,80 @@ fn first_request(binary: &Path, rows: &mut Rows) {
     let late = median(late);
     rows.add("first model request after the slowest server is ready, ms", late, "< 20", late < 20.0);
 }
+
+/// A whole run of `ask` with `count` calls of one second each in one turn, against the same run without a call.
+fn side_by_side(binary: &Path, count: usize, bar: f64, rows: &mut Rows) {
+    let home = tempfile::tempdir().unwrap();
+    let script = home.path().join("slow.sh");
+    std::fs::write(&script, SLOW_TOOLS).unwrap();
+    let servers = serde_json::json!({"mcpServers": {"slow": {"command": "/bin/sh", "args": [script]}}});
+    std::fs::write(home.path().join("servers.json"), servers.to_string()).unwrap();
+    let calls: Vec<_> = (0..count)
+        .map(|n| serde_json::json!({"id": n.to_string(), "name": "wait", "arguments": {"n": n}}))
+        .collect();
+    let answer = serde_json::json!({"text": "done"});
+    let asks = format!("{}\n{answer}\n", serde_json::json!({"tool_calls": calls}));
+    std::fs::write(home.path().join("calls.jsonl"), asks).unwrap();
+    std::fs::write(home.path().join("none.jsonl"), format!("{answer}\n")).unwrap();
+    let run = |model: &str| {
+        let since = Instant::now();
+        let output = surehand(binary, home.path())
+            .args([
+                "ask",
+                "--config",
+                "servers.json",
+                "--approve",
+                "always",
+                "--output",
+                "json",
+                "--model",
+                model,
+                "go",
+            ])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (since.elapsed().as_secs_f64(), serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap())
+    };
+    let mut beyond = Vec::new();
+    for _ in 0..3 {
+        let (without, _) = run("script:none.jsonl");
+        let (with, answer) = run("script:calls.jsonl");
+        let told: Vec<_> = answer["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|call| call["result"]["content"][0]["text"].clone())
+            .collect();
+        let expected: Vec<_> = (0..count).map(|n| serde_json::json!(format!("waited {n}"))).collect();
+        assert_eq!(told, expected, "answers in the order of the calls");
+        beyond.push(with - without);
+    }
+    let beyond = median(beyond);
+    rows.add(
+        &format!("{count} calls of 1 s each, s beyond the run without them"),
+        beyond,
+        &format!("< {bar}"),
+        beyond < bar,
+    );
+}
+
+/// A server whose one tool takes a second, and takes any number of calls at once.
+const SLOW_TOOLS: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id": *\([0-9][0-9]*\).*/\1/p')
+  case "$line" in
+    *'"server/discover"'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}\n' "$id" ;;
+    *'"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"slow","version":"1"}}}\n' "$id" ;;
+    *'"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"wait","inputSchema":{"type":"object"}}]}}\n' "$id" ;;
+    *'"tools/call"'*) (
+      n=$(printf '%s' "$line" | sed -n 's/.*"n": *\([0-9][0-9]*\).*/\1/p')
+      sleep 1
+      printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"waited %s"}]}}\n' "$id" "$n"
+    ) & ;;
+  esac
+done
+"#;
 
 /// A server that lists its tools late: `slow.sh SECONDS FILE` touches FILE right before its last start-up answer.
 const SLOW_SERVER: &str = r#"

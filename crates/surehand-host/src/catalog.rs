@@ -49,7 +49,16 @@ impl Catalog {
         for (server, tools) in lists {
             for tool in tools {
                 match Validator::new(&tool.input_schema) {
-                    Ok(validator) => catalog.add(server, tool, validator),
+                    Ok(validator) => {
+                        notes.extend(validator.notes().iter().map(|note| {
+                            Note::new(
+                                server,
+                                format!("tool {}, schema {}", tool.name, note.r#where),
+                                note.why.clone(),
+                            )
+                        }));
+                        catalog.add(server, tool, validator);
+                    }
                     Err(fault) => notes.push(Note::new(
                         server,
                         format!("tool {}", tool.name),

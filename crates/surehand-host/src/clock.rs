@@ -97,16 +97,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn time_spent_asking_does_not_count() {
-        let clock = Arc::new(RunClock::start());
-        let asking = Arc::clone(&clock);
-        let ask = tokio::spawn(async move {
+        let clock = RunClock::start();
+        let ask = async {
             tokio::time::sleep(Duration::from_secs(1)).await;
-            let guard = asking.pause();
+            let guard = clock.pause();
             tokio::time::sleep(Duration::from_secs(100)).await;
             drop(guard);
-        });
-        clock.reached(Some(Duration::from_secs(5))).await;
+        };
+        tokio::join!(clock.reached(Some(Duration::from_secs(5))), ask);
         assert_eq!(clock.elapsed_ms(), 105_000);
-        ask.await.unwrap();
     }
 }

@@ -109,11 +109,10 @@ impl Host {
         }
         let (catalog, catalog_notes) =
             Catalog::build(lists.iter().map(|(server, tools)| (server.as_str(), tools.as_slice())));
-        for note in &catalog_notes {
-            if let Some(status) = statuses.iter_mut().find(|status| status.name == note.r#where) {
-                status.tools -= 1;
-                status.notes.push(format!("{}: {}", note.what, note.why));
-            }
+        for status in &mut statuses {
+            status.tools = catalog.entries().iter().filter(|entry| entry.server == status.name).count();
+            let about_it = catalog_notes.iter().filter(|note| note.r#where == status.name);
+            status.notes.extend(about_it.map(|note| format!("{}: {}", note.what, note.why)));
         }
         skipped.extend(catalog_notes);
         observer.event(HostEvent::Init { servers: statuses.clone(), skipped: skipped.clone() });

@@ -43,12 +43,16 @@ pub fn check(settings: &Settings) -> Vec<Problem> {
         match find_command(&spec) {
             Ok(_) => {}
             Err(SpawnError::CommandNotFound { command, searched, hint }) => {
-                let searched: Vec<String> =
-                    searched.iter().map(|folder| folder.display().to_string()).collect();
-                let searched = if searched.is_empty() {
+                let mut folders: Vec<String> = Vec::new();
+                for folder in searched.iter().map(|folder| folder.display().to_string()) {
+                    if !folders.contains(&folder) {
+                        folders.push(folder);
+                    }
+                }
+                let searched = if folders.is_empty() {
                     String::new()
                 } else {
-                    format!("; looked in {}", searched.join(", "))
+                    format!("; looked in {}", folders.join(", "))
                 };
                 report(format!("the command `{command}` is not found{searched}"), hint);
             }

@@ -63,15 +63,14 @@ async fn cancelling_ends_the_turn_and_not_the_conversation() {
     let ready = Setup::new().reading("s", &slow()).open().await;
     let mut conversation = Conversation::from_question("go");
     let cancel = CancellationToken::new();
-    let later = cancel.clone();
-    let canceller = tokio::spawn(async move {
+    let cancel_later = async {
         tokio::time::sleep(Duration::from_secs(3)).await;
-        later.cancel();
-    });
+        cancel.cancel();
+    };
     let since = tokio::time::Instant::now();
     let model = ScriptedModel::new([call(&[("1", "mcp__s__wait", "{}"), ("2", "mcp__s__wait", "{}")])]);
-    let answer = ready.go_on(&model, &mut conversation, &cancel).await.unwrap();
-    canceller.await.unwrap();
+    let (answer, ()) = tokio::join!(ready.go_on(&model, &mut conversation, &cancel), cancel_later);
+    let answer = answer.unwrap();
     assert_eq!((answer.stop, answer.calls.len(), since.elapsed().as_secs()), (Stop::Cancelled, 2, 3));
     conversation.say("go on");
     let next = ScriptedModel::new([say("here I am")]);
