@@ -66,7 +66,7 @@ impl Drop for FakeProviders {
     }
 }
 
-fn search_path() -> String {
+pub(crate) fn search_path() -> String {
     format!("{}:/usr/bin:/bin", tools().display())
 }
 
