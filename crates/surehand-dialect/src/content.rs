@@ -74,6 +74,11 @@ pub(crate) fn pieces(content: &[ContentBlock], carries: Carries) -> Vec<Piece<'_
         .collect()
 }
 
+/// Words in place of something that an assistant's message cannot carry.
+pub(crate) fn in_words(block: &ContentBlock) -> String {
+    piece(block).in_words("made by the model")
+}
+
 fn piece(block: &ContentBlock) -> Piece<'_> {
     match block {
         ContentBlock::Text(text) => Piece::Text(text.clone()),

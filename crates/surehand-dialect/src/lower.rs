@@ -8,6 +8,9 @@ mod tests;
 
 use surehand_model::{Json, Note, RawJson};
 
+/// How large a schema may be, in bytes. Schemas come from strangers, and no provider takes larger ones.
+const SIZE_LIMIT: usize = 256 * 1024;
+
 /// Whose rules a schema is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SchemaTarget {
@@ -40,6 +43,9 @@ pub struct Lowered {
 ///
 /// Source: JSON Schema 2020-12, and what each provider refuses at the root of a tool's schema.
 pub fn lower(schema: &RawJson, target: SchemaTarget) -> Result<Lowered, String> {
+    if schema.as_str().len() > SIZE_LIMIT {
+        return Err(format!("its schema is larger than {SIZE_LIMIT} bytes"));
+    }
     let original = schema.to_json().map_err(|error| format!("its schema cannot be read: {error}"))?;
     let mut losses = Vec::new();
     let mut written = match &original {

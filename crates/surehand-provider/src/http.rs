@@ -5,6 +5,7 @@ mod retry;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use surehand_dialect::{DecodeError, Dialect, EncodeOptions, Encoded, Quirks};
@@ -21,6 +22,12 @@ const ANSWER_LIMIT: usize = 64 << 20;
 
 /// How much of the body of a failed answer is read, in bytes.
 const FAULT_LIMIT: usize = 64 << 10;
+
+/// How long a provider may say nothing. A model on a small machine reads a long prompt for minutes before its first word.
+const SILENCE_LIMIT: Duration = Duration::from_secs(600);
+
+/// How long the end of a stream is waited for once its end mark has come.
+const DRAIN_LIMIT: Duration = Duration::from_millis(200);
 
 /// How many different notes about requests one provider tells.
 const TOLD_LIMIT: usize = 1000;
@@ -142,6 +149,7 @@ impl HttpProvider {
             request = request.header(header.name, &format!("{}{}", header.prefix, key.expose()));
         }
         request = request.headers(self.target.headers.iter().cloned());
+        request.idle_timeout = Some(SILENCE_LIMIT);
 
         let response = self.http.send(request).await.map_err(|error| self.unreached(&error, true))?;
         if !response.is_success() {
@@ -191,13 +199,18 @@ impl HttpProvider {
             let whole = events.push(&chunk).map_err(|error| self.broken(error.to_string()))?;
             for event in whole {
                 if take(event, &mut *sink).map_err(|error| self.undecoded(error))? {
+                    drain(&mut response).await;
                     break 'reading;
                 }
             }
         }
         // Some servers leave out the empty line that ends the last event.
         for event in events.push(b"\n\n").map_err(|error| self.broken(error.to_string()))? {
-            take(event, &mut *sink).map_err(|error| self.undecoded(error))?;
+            match take(event, &mut *sink) {
+                // Half an event: whether the answer was whole without it is for the decoder to say.
+                Ok(_) | Err(DecodeError::Shape { .. }) => {}
+                Err(error) => return Err(self.undecoded(error)),
+            }
         }
         let (said, turn) = decoder.finish().map_err(|error| self.undecoded(error))?;
         said.into_iter().for_each(sink);
@@ -226,6 +239,13 @@ impl HttpProvider {
     fn redact(&self, text: &str) -> String {
         failure::redact(&self.target, text)
     }
+}
+
+/// Reads what follows the end mark, as a rule nothing: only a connection that was read to its end serves the next request.
+async fn drain(response: &mut HttpResponse) {
+    let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+    // A server that keeps the stream open is not waited for; the connection is closed then.
+    let _ended = tokio::time::timeout(DRAIN_LIMIT, rest).await;
 }
 
 impl Provider for HttpProvider {

@@ -2,7 +2,7 @@ use surehand_model::{ContentBlock, ModelRequest, Part, PartKind, RawJson};
 
 use super::TAG;
 use super::wire::{BlockOut, MessageOut, SourceOut, ToolOut};
-use crate::content::{Carries, Piece, pieces, result_pieces};
+use crate::content::{Carries, Piece, in_words, pieces, result_pieces};
 use crate::history::{Answer, Said, Turn, arrange};
 use crate::members::Members;
 use crate::prepare::{Choice, milli, prepare};
@@ -106,6 +106,7 @@ fn assistant_block(said: &Said<'_>) -> Option<RawJson> {
     }
     match &said.part.kind {
         PartKind::Text(text) if !text.trim().is_empty() => Some(raw(&BlockOut::Text { text })),
+        PartKind::Media(block) => Some(raw(&BlockOut::Text { text: &in_words(block) })),
         // Exactly as it came, or not at all.
         PartKind::Reasoning(_) | PartKind::Opaque => {
             said.part.state.iter().find(|state| state.dialect == TAG).map(|state| state.value.clone())

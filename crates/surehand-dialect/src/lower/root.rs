@@ -6,6 +6,9 @@ use super::{SchemaTarget, loss};
 /// How many references the root may go through before it is an object.
 const REFERENCE_LIMIT: usize = 8;
 
+/// How many branches of combinators at the root are folded, those inside branches included.
+const BRANCH_LIMIT: usize = 256;
+
 /// Makes the root one object schema without what providers refuse there.
 pub(super) fn make_object(
     schema: &mut Json,
@@ -13,7 +16,8 @@ pub(super) fn make_object(
     losses: &mut Vec<Note>,
 ) -> Result<(), String> {
     follow_references(schema)?;
-    fold_combinators(schema, losses);
+    let root = schema.clone();
+    Folder { root: &root, branches_left: BRANCH_LIMIT }.fold(schema, 0, losses);
     match schema.get("type") {
         None => put_first(schema, "type", Json::from("object")),
         Some(Json::String(name)) if name == "object" => {}
@@ -62,35 +66,51 @@ fn follow_references(schema: &mut Json) -> Result<(), String> {
     }
 }
 
-/// Folds `allOf`, `anyOf` and `oneOf` at the root: every property of every branch is shown; required is what all branches of a
-/// choice require. What the choice was is told in words.
-fn fold_combinators(schema: &mut Json, losses: &mut Vec<Note>) {
-    // A branch may itself be a reference or have branches.
-    for _ in 0..REFERENCE_LIMIT {
-        let mut folded = false;
+/// Folds `allOf`, `anyOf` and `oneOf` of the root into it.
+struct Folder<'a> {
+    /// The whole schema as it was; where references lead.
+    root: &'a Json,
+    /// How many more branches are looked at. A schema can name more of them than there are atoms.
+    branches_left: usize,
+}
+
+impl Folder<'_> {
+    /// Every property of every branch is shown; required is what all branches of a choice require. What the choice was is told
+    /// in words. Branches are folded before they are used.
+    fn fold(&mut self, schema: &mut Json, depth: usize, losses: &mut Vec<Note>) {
         if let Some(Json::Array(branches)) = schema.remove("allOf") {
-            folded = true;
-            let branches: Vec<Json> =
-                branches.iter().filter_map(|branch| dereferenced(branch, schema)).collect();
-            for branch in &branches {
-                fold_branch(schema, branch, true);
+            for branch in self.folded(&branches, "allOf", depth, losses) {
+                fold_branch(schema, &branch, true);
             }
         }
         for key in ["anyOf", "oneOf"] {
-            let Some(Json::Array(branches)) = schema.remove(key) else {
-                continue;
-            };
-            folded = true;
-            let branches: Vec<Json> = branches
-                .iter()
-                .filter_map(|branch| dereferenced(branch, schema))
-                .filter(can_be_object)
-                .collect();
-            fold_choice(schema, key, &branches, losses);
+            if let Some(Json::Array(branches)) = schema.remove(key) {
+                let mut branches = self.folded(&branches, key, depth, losses);
+                branches.retain(can_be_object);
+                fold_choice(schema, key, &branches, losses);
+            }
         }
-        if !folded {
-            return;
+    }
+
+    fn folded(&mut self, branches: &[Json], key: &str, depth: usize, losses: &mut Vec<Note>) -> Vec<Json> {
+        let mut folded = Vec::new();
+        for branch in branches {
+            if self.branches_left == 0 || depth > REFERENCE_LIMIT {
+                losses.push(loss(
+                    &format!("/{key}"),
+                    "some of its branches",
+                    "there are too many of them, or too deep ones",
+                ));
+                break;
+            }
+            self.branches_left -= 1;
+            if let Some(mut branch) = dereferenced(branch, self.root) {
+                // What was chosen inside a branch is told with the branch, not once more.
+                self.fold(&mut branch, depth + 1, &mut Vec::new());
+                folded.push(branch);
+            }
         }
+        folded
     }
 }
 
@@ -177,10 +197,6 @@ fn fold_branch(schema: &mut Json, branch: &Json, must: bool) {
             // A branch that is closed against the others would close the whole.
             ("additionalProperties" | "unevaluatedProperties", _) => {}
             ("title" | "description", _) if !must => {}
-            ("allOf" | "anyOf" | "oneOf", Json::Array(inner)) => match schema.get_mut(key) {
-                Some(Json::Array(known)) => known.extend(inner.iter().cloned()),
-                _ => schema.set(key, value.clone()),
-            },
             _ if must && schema.get(key).is_none() => schema.set(key, value.clone()),
             _ => {}
         }

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn lowered(schema: &str, target: SchemaTarget) -> (Option<String>, Vec<String>) {
@@ -150,4 +152,112 @@ fn a_reference_into_a_choice_that_was_folded_away_is_closed_too() {
     );
     assert!(schema.unwrap().contains(r#""properties":{"a":{"type":"string"},"b":{}}"#));
     assert_eq!(losses.last().unwrap(), "/properties/b: the reference `#/anyOf/0/properties/a`");
+}
+
+#[test]
+fn what_all_of_one_branch_demands_is_demanded_of_that_branch_only() {
+    let (schema, _) = lowered(
+        r#"{"anyOf":[{"allOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}},"required":["b"]}]},{"properties":{"c":{}},"required":["c"]}]}"#,
+        SchemaTarget::OpenAi,
+    );
+    assert_eq!(
+        schema.unwrap(),
+        r#"{"type":"object","properties":{"a":{},"b":{},"c":{}},"description":"The arguments follow at least one of these forms: `a`, `b`; `c`."}"#
+    );
+}
+
+#[test]
+fn a_schema_that_unfolds_without_end_costs_a_moment_and_is_still_an_object() {
+    let branch = r##"{"$ref":"#/$defs/a"}"##;
+    let branches = [branch; 100].join(",");
+    let schema = format!(
+        r##"{{"allOf":[{branches}],"$defs":{{"a":{{"allOf":[{branches}],"anyOf":[{branches}]}}}}}}"##
+    );
+    let (schema, losses) = lowered(&schema, SchemaTarget::OpenAi);
+    let schema = schema.unwrap();
+    assert!(
+        schema.starts_with(r#"{"type":"object","#) && schema.ends_with(r#""properties":{}}"#),
+        "{schema}"
+    );
+    assert_eq!(losses, ["/allOf: some of its branches"]);
+    let large = format!(r#"{{"type":"object","description":"{}"}}"#, "x".repeat(300_000));
+    assert!(lower(&RawJson::parse(large).unwrap(), SchemaTarget::OpenAi).is_err());
+}
+
+/// Schemas as a careless or hostile server may write them.
+fn any_schema() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("{}".to_owned()),
+        Just("true".to_owned()),
+        Just("false".to_owned()),
+        Just("null".to_owned()),
+        Just("[]".to_owned()),
+        Just(r#"{"type":"string","nullable":true}"#.to_owned()),
+        Just(r##"{"$ref":"#"}"##.to_owned()),
+        Just(r##"{"$ref":"#/$defs/a"}"##.to_owned()),
+        Just(r##"{"$ref":"#/anyOf/0"}"##.to_owned()),
+        Just(r#"{"type":["object","null"],"required":["a"]}"#.to_owned()),
+        Just(r#"{"exclusiveMinimum":true,"minimum":1.0}"#.to_owned()),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let list =
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(|items| format!("[{}]", items.join(",")));
+        let named = proptest::collection::vec(("[ab~/]{1,2}", inner.clone()), 0..3).prop_map(|items| {
+            let members: Vec<String> =
+                items.iter().map(|(name, item)| format!("\"{name}\":{item}")).collect();
+            format!("{{{}}}", members.join(","))
+        });
+        let member = prop_oneof![
+            (
+                prop_oneof![Just("allOf"), Just("anyOf"), Just("oneOf"), Just("prefixItems"), Just("items")],
+                list
+            )
+                .prop_map(|(key, list)| format!("\"{key}\":{list}")),
+            (prop_oneof![Just("properties"), Just("$defs"), Just("patternProperties")], named)
+                .prop_map(|(key, named)| format!("\"{key}\":{named}")),
+            (prop_oneof![Just("items"), Just("not"), Just("additionalProperties")], inner)
+                .prop_map(|(key, one)| format!("\"{key}\":{one}")),
+            Just("\"required\":[\"a\"]".to_owned()),
+            Just("\"type\":\"object\"".to_owned()),
+        ];
+        proptest::collection::vec(member, 1..4).prop_map(|members| format!("{{{}}}", members.join(",")))
+    })
+}
+
+/// Every reference in a schema, wherever a keyword can hold one.
+fn dangling(json: &Json, root: &Json) -> Vec<String> {
+    match json {
+        Json::Object(members) => members
+            .iter()
+            .flat_map(|(key, value)| match value {
+                Json::String(reference) if key == "$ref" && nested::resolve(reference, root).is_none() => {
+                    vec![reference.clone()]
+                }
+                _ => dangling(value, root),
+            })
+            .collect(),
+        Json::Array(items) => items.iter().flat_map(|item| dangling(item, root)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_server_writes_becomes_an_object_that_is_taken_or_is_left_out(text in any_schema()) {
+        let source = RawJson::parse(text).unwrap();
+        for target in [SchemaTarget::OpenAi, SchemaTarget::Anthropic, SchemaTarget::Gemini] {
+            let Ok(Lowered { schema: Some(schema), .. }) = lower(&source, target) else {
+                continue;
+            };
+            let json = schema.to_json().unwrap();
+            prop_assert_eq!(json.get("type").and_then(Json::as_str), Some("object"));
+            prop_assert!(matches!(json.get("properties"), Some(Json::Object(_))));
+            for key in ["allOf", "anyOf", "oneOf", "$ref"] {
+                prop_assert!(json.get(key).is_none(), "{} in {}", key, schema);
+            }
+            prop_assert_eq!(dangling(&json, &json), Vec::<String>::new());
+            let again = lower(&schema, target).unwrap();
+            prop_assert_eq!(again.schema, Some(schema));
+        }
+    }
 }

@@ -2,7 +2,7 @@ use surehand_model::{ContentBlock, ModelRequest, Note, Part, PartKind, RawJson};
 
 use super::wire::{AudioOut, BlockOut, CalledOut, FunctionOut, ToolOut, UrlOut};
 use crate::arguments::history_text;
-use crate::content::{Carries, Piece, pieces, result_pieces};
+use crate::content::{Carries, Piece, in_words, pieces, result_pieces};
 use crate::history::{Answer, Said, Turn, arrange};
 use crate::members::Members;
 use crate::prepare::{Choice, milli, prepare};
@@ -152,14 +152,14 @@ fn audio_format(mime_type: &str) -> &str {
 }
 
 fn assistant(tag: &str, said: &[Said<'_>], quirks: &Quirks) -> Option<Members> {
-    let text: Vec<&str> = said
+    let text: String = said
         .iter()
         .filter_map(|said| match &said.part.kind {
-            PartKind::Text(text) => Some(text.as_str()),
+            PartKind::Text(text) => Some(text.clone()),
+            PartKind::Media(block) => Some(in_words(block)),
             _ => None,
         })
         .collect();
-    let text = text.concat();
     let calls: Vec<Members> = said.iter().filter_map(|said| call(tag, said, quirks)).collect();
     if text.trim().is_empty() && calls.is_empty() {
         return None;

@@ -223,7 +223,12 @@ async fn a_stream_that_ends_early_is_never_a_short_answer_and_not_tried_again_on
 async fn a_stream_that_breaks_before_anything_was_shown_is_tried_again() {
     let overloaded = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
     let end = golden("anthropic/thinking_and_calls_stream.sse");
-    for first in [Reply::stream(overloaded), Reply::stream(""), Reply::broken_stream("")] {
+    for first in [
+        Reply::stream(overloaded),
+        Reply::stream(""),
+        Reply::stream("event: message_start\ndata: {\"type\":\"mess"),
+        Reply::broken_stream(""),
+    ] {
         let fake = Fake::start(vec![first, Reply::stream(&end)]).await;
         let (turn, _) = ask(&fake.provider("anthropic/x", None)).await;
         assert_eq!(turn.unwrap().to_message().calls().count(), 3);
@@ -286,4 +291,12 @@ async fn what_was_left_out_of_requests_is_told_once_and_not_each_time() {
     }
     assert_eq!(told, [1, 0]);
     assert!(!fake.requests()[0].body.contains("odd"));
+}
+
+#[tokio::test]
+async fn an_end_mark_ends_the_answer_even_where_the_server_keeps_the_stream_open() {
+    let mut fake = Fake::start(vec![Reply::held_stream(WHOLE)]).await;
+    let (turn, _) = ask(&fake.provider("openai/x", None)).await;
+    assert_eq!(turn.unwrap().to_message().joined_text(), "whole");
+    timeout(Duration::from_secs(30), fake.closed.recv()).await.unwrap().unwrap();
 }
