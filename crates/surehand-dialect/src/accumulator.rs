@@ -3,7 +3,7 @@ use surehand_model::{CallId, ModelEvent, Note, ProviderState, RawJson, ToolCall}
 use crate::NameTable;
 use crate::arguments::{is_whole_object, read_call};
 
-/// How many calls one turn may hold, and how many bytes their arguments.
+/// How many calls one turn may hold.
 const CALL_LIMIT: usize = 1024;
 
 /// One piece of a call, as a stream brings it. Empty texts are the same as none.
