@@ -48,12 +48,31 @@ impl fmt::Debug for Target {
 }
 
 /// A server behind an address.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpTarget {
     /// The one endpoint of Streamable HTTP.
     pub url: Url,
     /// Sent with each request, for example `Authorization`. They never override what the protocol itself sends.
     pub headers: Vec<(String, Secret<String>)>,
+}
+
+/// Leaves out what may be secret in the address: user, password, query.
+impl fmt::Debug for HttpTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("HttpTarget").field("url", &shown(&self.url)).field("headers", &names).finish()
+    }
+}
+
+/// An address without what may be secret in it.
+fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    // Fails only for addresses that have no such parts.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    url.to_string()
 }
 
 /// How a connection is opened and kept.
@@ -112,7 +131,7 @@ pub enum ClientEvent {
     Notice(ServerNotice),
     /// Something odd that was survived.
     Note(Note),
-    /// The connection is gone.
+    /// The connection is gone, and nobody here asked for that.
     Closed {
         /// How it ended.
         why: String,

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests may fail a test")]
 
 mod opening;
+mod pass_through;
 mod server;
 mod transcript;

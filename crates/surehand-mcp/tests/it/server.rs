@@ -10,7 +10,7 @@ use surehand_model::{RawJson, Tool, ToolAnnotations};
 use crate::transcript::{assert_same, message, read};
 
 /// One tool that gives its arguments back, and fails when told to.
-struct Echo;
+pub(crate) struct Echo;
 
 impl ServerHandler for Echo {
     fn implementation(&self) -> Implementation {

@@ -42,10 +42,11 @@ async fn call(client: &Client) -> Result<String, ClientError> {
 
 #[tokio::test]
 async fn a_server_of_the_older_era_is_found_out_and_used() {
-    let (client, _) = started(&legacy(ANSWER), ClientOptions::default()).await;
+    let (client, events) = started(&legacy(ANSWER), ClientOptions::default()).await;
     assert_eq!((client.server().name.as_str(), client.server().revision), ("sh", Revision::V2025_06_18));
     assert_eq!(call(&client).await, Ok("hello".to_owned()));
     client.close().await;
+    assert_eq!(*events.lock().unwrap(), []);
 }
 
 #[tokio::test]

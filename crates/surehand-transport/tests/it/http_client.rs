@@ -50,22 +50,27 @@ async fn a_stateless_server_is_asked_with_routing_headers_and_no_others() {
 
 #[tokio::test]
 async fn a_server_with_sessions_gets_its_session_back_with_every_request_and_at_the_end() {
-    let refused = "400 content-type: text/plain\nBad Request: Server not initialized";
-    let fake = Fake::start(&[refused, INITIALIZED, TAKEN, HELLO, TAKEN]).await;
-    let (client, _) = opened(&fake, Era::Auto).await;
-    let client = client.unwrap();
-    assert_eq!(call(&client).await, Ok("hello".to_owned()));
-    client.close().await;
-    assert_eq!(
-        fake.asked(),
-        [
-            "POST mcp-protocol-version=2026-07-28 mcp-method=server/discover x-mine=1 [server/discover]",
-            "POST mcp-method=forged x-mine=1 [initialize]",
-            "POST mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1 [notifications/initialized]",
-            "POST mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1 [tools/call]",
-            "DELETE mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1",
-        ]
-    );
+    for no in
+        ["400 content-type: text/plain\nBad Request: Server not initialized", UNKNOWN, "404", "500\noops"]
+    {
+        let fake = Fake::start(&[no, INITIALIZED, TAKEN, HELLO, TAKEN]).await;
+        let (client, _) = opened(&fake, Era::Auto).await;
+        let client = client.unwrap();
+        assert_eq!(call(&client).await, Ok("hello".to_owned()));
+        client.close().await;
+        let session = "mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged x-mine=1";
+        assert_eq!(
+            fake.asked(),
+            [
+                "POST mcp-protocol-version=2026-07-28 mcp-method=server/discover x-mine=1 [server/discover]",
+                "POST mcp-method=forged x-mine=1 [initialize]",
+                &format!("POST {session} [notifications/initialized]"),
+                &format!("POST {session} [tools/call]"),
+                &format!("DELETE {session}"),
+            ],
+            "{no}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -160,6 +165,16 @@ async fn a_wanted_login_is_told_with_the_servers_words_at_the_start_and_later() 
     assert_eq!(call(&client).await, login("Bearer error=\"insufficient_scope\""));
     let what = format!("{url} answered HTTP 403: no");
     assert_eq!(call(&client).await, Err(ClientError::Protocol { what }));
+}
+
+#[test]
+fn what_may_be_secret_in_a_target_is_not_shown() {
+    let url = Url::parse("https://user:hush@a.example/mcp?key=hush#hush").unwrap();
+    let headers = vec![("Authorization".to_owned(), Secret::new("hush".to_owned()))];
+    assert_eq!(
+        format!("{:?}", Target::Http(HttpTarget { url, headers })),
+        r#"Http(HttpTarget { url: "https://a.example/mcp", headers: ["Authorization"] })"#
+    );
 }
 
 #[tokio::test]

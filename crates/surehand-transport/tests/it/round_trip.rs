@@ -5,7 +5,7 @@ use surehand_mcp::Revision;
 use surehand_model::{RawJson, Tool, ToolAnnotations};
 use surehand_transport::{CallOptions, ClientError, Era};
 
-use crate::fixture::{ALL, Wire, connect, text, within};
+use crate::fixture::{ALL, connect, text, within};
 
 fn raw(text: &str) -> RawJson {
     RawJson::parse(text).unwrap()
@@ -120,9 +120,23 @@ async fn a_call_that_times_out_or_is_dropped_is_cancelled_at_the_server() {
     }
 }
 
-#[tokio::test]
-async fn an_older_client_settles_on_its_own_revision() {
-    let connected = connect(Wire::Http, Era::Legacy).await;
-    assert_eq!(connected.client.server().revision, Revision::V2025_11_25);
-    assert!(!connected.client.is_closed());
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_is_shared_between_tasks_on_several_threads() {
+    for (wire, era) in ALL {
+        let connected = connect(wire, era).await;
+        let client = std::sync::Arc::new(connected.client);
+        let mut tasks = tokio::task::JoinSet::new();
+        for who in 0..8 {
+            let client = client.clone();
+            tasks.spawn(async move {
+                let arguments = RawJson::from_serialize(&serde_json::json!({"n": 8, "who": who}));
+                let outcome = client.call_tool("meet", &arguments, CallOptions::default()).await.unwrap();
+                assert_eq!(text(&outcome), format!("met {who}"));
+            });
+        }
+        while let Some(outcome) = tasks.join_next().await {
+            outcome.unwrap();
+        }
+        assert!(!client.is_closed(), "{}", connected.name);
+    }
 }

@@ -275,17 +275,24 @@ impl Shared {
         }
     }
 
-    /// Ends every wait.
-    fn close(&self, what: String) {
+    /// Ends every wait. What nobody here asked for is told, with the server's last words.
+    fn close(&self, end: Result<(), String>) {
         let stderr = self.stderr();
-        let why = if stderr.is_empty() { what } else { format!("{what}; its last words: {stderr}") };
+        let is_asked = end.is_ok();
+        let why = match end {
+            Ok(()) => "the connection was closed here".to_owned(),
+            Err(what) if stderr.is_empty() => what,
+            Err(what) => format!("{what}; its last words: {stderr}"),
+        };
         let waiters = {
             let mut state = self.lock();
             state.closed = Some(why.clone());
             state.exchange.abandon()
         };
         drop(waiters);
-        self.tell(ClientEvent::Closed { why });
+        if !is_asked {
+            self.tell(ClientEvent::Closed { why });
+        }
     }
 }
 
@@ -319,7 +326,7 @@ async fn drive(
     };
 
     // Whatever happens from here on, the streams are kept moving, or a process that still writes would never end.
-    let what = match end {
+    let end = match end {
         End::Process(ended) => {
             let rest = async {
                 tokio::join!(&mut reading, async {
@@ -330,7 +337,7 @@ async fn drive(
             };
             // A stream may be held open by a stranger; the last words are worth waiting for only so long.
             let _ = timeout(LAST_WORDS, rest).await;
-            format!("its process {ended}")
+            Err(format!("its process {ended}"))
         }
         End::Output(outcome) => {
             quit.cancel();
@@ -345,7 +352,7 @@ async fn drive(
             if !drained {
                 let _ = timeout(LAST_WORDS, &mut draining).await;
             }
-            what
+            Err(what)
         }
         End::Asked => {
             quit.cancel();
@@ -360,10 +367,10 @@ async fn drive(
                     () = &mut writing, if !written => written = true,
                 }
             }
-            "the connection was closed here".to_owned()
+            Ok(())
         }
     };
-    shared.close(what);
+    shared.close(end);
 }
 
 /// Ends a process whose output has ended or cannot be used, and says how things came to an end. A process that closes its

@@ -6,10 +6,9 @@ use surehand_model::{RawJson, Secret};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use url::Url;
 
 use super::super::error::{ClientError, OpenError};
-use super::super::{ClientEvent, ClientOptions, HttpTarget};
+use super::super::{ClientEvent, ClientOptions, HttpTarget, shown};
 use crate::http::{HttpClient, HttpError, HttpRequest, HttpResponse, Method};
 use crate::sse::SseDecoder;
 
@@ -305,16 +304,6 @@ impl Poster {
     fn url(&self) -> String {
         shown(&self.shared.target.url)
     }
-}
-
-/// An address without what may be secret in it.
-fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_query(None);
-    url.set_fragment(None);
-    url.to_string()
 }
 
 /// The error that a body holds, if it is a message of the protocol.
