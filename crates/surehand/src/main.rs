@@ -1,3 +1,18 @@
-//! The command line of Surehand.
+//! The command line of Surehand: commands, rendering, wiring.
 
-fn main() {}
+mod approve;
+mod bundled;
+mod cli;
+mod coerce;
+mod commands;
+mod error;
+mod models;
+mod render;
+mod watch;
+mod wiring;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -1,0 +1,73 @@
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use surehand_host::BundledOptions;
+use surehand_model::Json;
+use surehand_transport::{HttpServerOptions, serve_http, serve_stdio};
+use tokio_util::sync::CancellationToken;
+
+use crate::bundled;
+use crate::error::{CommandError, Fault};
+use crate::wiring::{App, on_interrupt};
+
+/// Be one of the bundled MCP servers, on stdio or at an address
+///
+/// Any MCP application can use it: its command is `surehand server NAME`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServerArgs {
+    /// Which one.
+    #[arg(value_parser = PossibleValuesParser::new(bundled::NAMES))]
+    name: String,
+    /// Serve Streamable HTTP here instead of stdio, for example 127.0.0.1:8000.
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// A folder that the files server may read [default: the current folder]. May be given several times.
+    #[arg(long = "root", value_name = "FOLDER")]
+    roots: Vec<PathBuf>,
+    /// The server's options as in the configuration, one JSON object.
+    #[arg(long, value_name = "JSON", conflicts_with = "roots")]
+    options: Option<String>,
+}
+
+pub(crate) fn run(args: &ServerArgs, app: &App) -> Result<(), CommandError> {
+    let options = options(args)?;
+    let cwd = std::env::current_dir()?;
+    let server = bundled::servers(&app.http())
+        .into_iter()
+        .find(|server| server.name == args.name)
+        .ok_or_else(|| CommandError::usage(format!("there is no bundled server `{}`", args.name)))?;
+    let handler = (server.make)(&BundledOptions { options, cwd });
+    app.block_on(async {
+        let stop = CancellationToken::new();
+        let Some(listen) = args.listen else {
+            return serve_stdio(handler, stop).await.map_err(|fault| CommandError::new(Fault::Failed, fault));
+        };
+        let options = HttpServerOptions { listen, ..HttpServerOptions::default() };
+        let serving = serve_http(handler, options, stop.clone())
+            .await
+            .map_err(|fault| CommandError::new(Fault::Failed, fault))?;
+        app.screen.say(&format!("serving {} at http://{}/mcp, Ctrl-C ends", args.name, serving.address));
+        Ok(on_interrupt(&stop, serving.finished()).await??)
+    })
+}
+
+fn options(args: &ServerArgs) -> Result<Json, CommandError> {
+    if let Some(text) = &args.options {
+        let options = Json::parse(text)
+            .map_err(|fault| CommandError::usage(format!("--options is not JSON: {fault}")))?;
+        return if options.as_object().is_some() {
+            Ok(options)
+        } else {
+            Err(CommandError::usage("--options must be a JSON object"))
+        };
+    }
+    if args.roots.is_empty() {
+        return Ok(Json::Object(Vec::new()));
+    }
+    if args.name != "files" {
+        return Err(CommandError::usage(format!("the server `{}` has no --root", args.name)));
+    }
+    let roots = args.roots.iter().map(|root| Json::String(root.to_string_lossy().into_owned())).collect();
+    Ok(Json::Object(vec![("roots".to_owned(), Json::Array(roots))]))
+}
