@@ -167,6 +167,31 @@ async fn a_wanted_login_is_told_with_the_servers_words_at_the_start_and_later() 
     assert_eq!(call(&client).await, Err(ClientError::Protocol { what }));
 }
 
+#[tokio::test]
+async fn pages_are_turned_until_the_last_or_until_the_server_goes_round_in_circles() {
+    let page = |tools: &str, next: &str| {
+        format!(
+            "200 content-type: application/json\n{{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{{\"tools\":[{tools}],\"nextCursor\":{next}}}}}"
+        )
+    };
+    let tool = |name: &str| format!("{{\"name\":\"{name}\",\"inputSchema\":{{}}}}");
+    let pages = [page(&tool("a"), "\"\""), page("7", "\"x\""), page(&tool("b"), "null")];
+    let circle = [page(&tool("a"), "\"x\""), page(&tool("a"), "\"x\"")];
+    let mut answers = vec![DISCOVERED];
+    answers.extend(pages.iter().chain(&circle).map(String::as_str));
+    let fake = Fake::start(&answers).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    let mut heard = Vec::new();
+    for _ in 0..2 {
+        let listing = client.list_tools().await.unwrap();
+        let names: Vec<String> = listing.items.into_iter().map(|tool| tool.name).collect();
+        heard.push((names.join(" "), listing.notes.len()));
+    }
+    assert_eq!(heard, [("a b".to_owned(), 1), ("a".to_owned(), 2)]);
+    assert_eq!(fake.asked().len(), 6);
+}
+
 #[test]
 fn what_may_be_secret_in_a_target_is_not_shown() {
     let url = Url::parse("https://user:hush@a.example/mcp?key=hush#hush").unwrap();
