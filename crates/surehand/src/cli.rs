@@ -112,6 +112,7 @@ enum Command {
     Server(server::ServerArgs),
     Models(models::ModelsArgs),
     Doctor(doctor::DoctorArgs),
+    #[command(alias = "completion")]
     Completions(completions::CompletionsArgs),
 }
 

@@ -119,11 +119,30 @@ fn endpoint(provider: &ProviderSettings) -> ProviderEndpoint {
 /// # Errors
 ///
 /// What stands in its way.
-pub(crate) fn readiness(choice: &Choice) -> Result<String, CommandError> {
+pub(crate) fn readiness(choice: &Choice, settings: &Settings) -> Result<String, CommandError> {
     match choice {
-        Choice::Ready(_) => Ok("not asked".to_owned()),
+        Choice::Ready(provider) => {
+            let name = provider.id().split(['/', ':']).next().unwrap_or_default();
+            let facts = settings.provider(name).map(provider_facts).unwrap_or_default();
+            Ok(if facts.is_empty() { "not asked".to_owned() } else { format!("not asked, {facts}") })
+        }
         Choice::Local(model) => model.readiness(),
     }
+}
+
+/// Where a provider's key comes from and where it is reached, for people.
+pub(crate) fn provider_facts(provider: &ProviderSettings) -> String {
+    let key = provider.key_source.as_ref().map(|source| format!("key from {source}"));
+    let address = provider.base_url.as_ref().map(|url| format!("at {}", without_login(url)));
+    key.into_iter().chain(address).collect::<Vec<_>>().join(", ")
+}
+
+/// The address without a name and a password in it.
+fn without_login(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let end = rest.find('/').unwrap_or(rest.len());
+    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+    format!("{scheme}://{host}{}", &rest[end..])
 }
 
 /// Fetches an embedded model that is not there yet. Where it is large and a person is there, asks first, unless the person

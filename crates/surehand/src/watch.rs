@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::OutputForm;
 use crate::error::CommandError;
 use crate::render::{
-    DIM, Screen, approval_line, call_line, clean, duration, init_line, note_line, paint, record_line,
+    DIM, Screen, approval_line, call_line, clean, count, duration, init_line, note_line, paint, record_line,
     result_line, running_line, started_line, text_line,
 };
 
@@ -147,7 +147,12 @@ impl Watch {
             screen.say(&paint(styled, DIM, &clean(&rest)));
         }
         match event {
-            HostEvent::Init { skipped, .. } => {
+            HostEvent::Init { servers, skipped } => {
+                for server in servers.iter().filter(|_| screen.verbose() > 0) {
+                    let version = server.version.as_deref().unwrap_or_default();
+                    let line = format!("{} {version}: {}", server.name, count(server.tools, "tool"));
+                    screen.say(&paint(styled, DIM, &clean(&line)));
+                }
                 for note in skipped.iter().filter(|_| self.calls || screen.verbose() > 0) {
                     screen.say(&note_line(note, styled));
                 }

@@ -32,7 +32,6 @@ pub(crate) fn run(args: AskArgs, app: &App) -> Result<(), CommandError> {
     let question = question(args, app)?;
     let settings = app.settings_asking_for_trust()?;
     let choice = models::choose(app, &settings)?;
-    let limits = app.limits(&settings);
     app.block_on(async {
         models::fetch_if_needed(app, &settings, &choice, false).await?;
         let cancel = CancellationToken::new();
@@ -45,35 +44,29 @@ pub(crate) fn run(args: AskArgs, app: &App) -> Result<(), CommandError> {
             );
             let provider = match provider {
                 Ok(provider) => provider,
-                Err(failure) => {
-                    host.close().await;
-                    return Err(failure);
-                }
+                Err(failure) => return (host, Err(failure)),
             };
             let agent = Agent {
                 provider: provider.as_ref(),
                 model: choice.model_name(),
                 tools: Arc::clone(&host) as _,
                 observer: Arc::clone(&watch) as _,
-                limits: limits.clone(),
+                limits: app.limits(&settings),
                 system_prompt: Some(SYSTEM_PROMPT.to_owned()),
             };
-            let mut conversation = Conversation::from_question(&question);
-            let answered = agent.answer(&mut conversation, &cancel).await;
-            let (servers, skipped) = (host.servers().to_vec(), host.skipped().to_vec());
-            host.close().await;
-            match answered {
-                Ok(mut answer) => {
-                    answer.servers = servers;
-                    answer.skipped = skipped.into_iter().chain(answer.skipped).collect();
-                    Ok(answer)
-                }
-                Err(failure) => Err(models::provider_failure(failure.source)),
-            }
+            let answered = agent.answer(&mut Conversation::from_question(&question), &cancel).await;
+            (host, answered.map_err(|failure| models::provider_failure(failure.source)))
         };
-        let answer = watch.while_doing(on_interrupt(&cancel, work)).await??;
-        watch.finish(&answer)?;
-        ended(&answer)
+        let (host, answered) = watch.while_doing(on_interrupt(&cancel, work)).await?;
+        // The answer comes first; that a server takes its time to end is nobody's business.
+        let outcome = answered.and_then(|answer| {
+            let skipped = host.skipped().iter().cloned().chain(answer.skipped.iter().cloned()).collect();
+            let answer = Answer { servers: host.servers().to_vec(), skipped, ..answer };
+            watch.finish(&answer)?;
+            ended(&answer)
+        });
+        host.close().await;
+        outcome
     })
 }
 

@@ -124,7 +124,7 @@ fn look_at_model(app: &App, settings: &Settings) -> ModelShape {
     match models::choose(app, settings) {
         Ok(choice) => {
             let id = Some(choice.id());
-            match models::readiness(&choice) {
+            match models::readiness(&choice, settings) {
                 Ok(why) => ModelShape { id, ok: true, why },
                 Err(fault) => ModelShape { id, ok: false, why: words(&fault) },
             }

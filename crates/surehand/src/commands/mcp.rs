@@ -24,8 +24,10 @@ pub(crate) struct McpArgs {
 enum McpCommand {
     Add(AddArgs),
     AddJson(AddJsonArgs),
+    #[command(alias = "ls")]
     List(ListArgs),
     Get(GetArgs),
+    #[command(alias = "rm")]
     Remove(ChangeArgs),
     Enable(ChangeArgs),
     Disable(ChangeArgs),

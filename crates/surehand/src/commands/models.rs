@@ -43,7 +43,7 @@ pub(crate) fn run(args: ModelsArgs, app: &App) -> Result<(), CommandError> {
 #[derive(Serialize)]
 struct Row {
     id: String,
-    ready: bool,
+    usable: bool,
     why: String,
 }
 
@@ -66,27 +66,24 @@ fn list(settings: &Settings, app: &App) -> Result<(), CommandError> {
 
 fn row_of(model: &LocalModel) -> Row {
     match model.readiness() {
-        Ok(why) => Row { id: model.id(), ready: true, why },
-        Err(fault) => Row { id: model.id(), ready: false, why: fault.chain().join(": ") },
+        Ok(why) => Row { id: model.id(), usable: true, why },
+        Err(fault) => Row { id: model.id(), usable: false, why: fault.chain().join(": ") },
     }
 }
 
 fn provider_row(provider: &ProviderSettings) -> Row {
     let id = format!("{}/…", provider.name);
     if let Some(problem) = &provider.problem {
-        return Row { id, ready: false, why: problem.clone() };
+        return Row { id, usable: false, why: problem.clone() };
     }
-    let key = provider.key_source.as_ref().map(|source| format!("key from {source}"));
-    let address = provider.base_url.as_ref().map(|url| format!("at {url}"));
-    let facts: Vec<String> = key.into_iter().chain(address).collect();
-    Row { id, ready: true, why: facts.join(", ") }
+    Row { id, usable: true, why: models::provider_facts(provider) }
 }
 
 fn pull(id: &str, settings: &Settings, app: &App) -> Result<(), CommandError> {
     let id = if id.starts_with("local/") { id.to_owned() } else { format!("local/{id}") };
     let choice = models::named(app, settings, &id)?;
     app.block_on(models::fetch_if_needed(app, settings, &choice, true))?;
-    report(&choice, app)
+    report(&choice, settings, app)
 }
 
 fn show(id: Option<&str>, settings: &Settings, app: &App) -> Result<(), CommandError> {
@@ -94,13 +91,13 @@ fn show(id: Option<&str>, settings: &Settings, app: &App) -> Result<(), CommandE
         Some(id) => models::named(app, settings, id)?,
         None => models::choose(app, settings)?,
     };
-    report(&choice, app)
+    report(&choice, settings, app)
 }
 
-fn report(choice: &Choice, app: &App) -> Result<(), CommandError> {
-    let row = match models::readiness(choice) {
-        Ok(why) => Row { id: choice.id(), ready: true, why },
-        Err(fault) => Row { id: choice.id(), ready: false, why: fault.chain().join(": ") },
+fn report(choice: &Choice, settings: &Settings, app: &App) -> Result<(), CommandError> {
+    let row = match models::readiness(choice, settings) {
+        Ok(why) => Row { id: choice.id(), usable: true, why },
+        Err(fault) => Row { id: choice.id(), usable: false, why: fault.chain().join(": ") },
     };
     if app.screen.form().is_json() {
         return Ok(app.screen.print(&format!("{}\n", RawJson::from_serialize(&row)))?);

@@ -79,7 +79,7 @@ impl LocalModel {
                     partial => format!(", {} of it are here", bytes(partial)),
                 };
                 Ok(format!(
-                    "not fetched yet, {}{partial}, {}; the first question fetches it",
+                    "not fetched yet, {}{partial}, {}; fetched when first asked",
                     bytes(model.size),
                     model.licence
                 ))

@@ -10,6 +10,8 @@ mod errors;
 mod help;
 mod home;
 mod layers;
+mod models;
 mod peers;
 mod server;
+mod terminal;
 mod tools;
