@@ -1,11 +1,15 @@
 //! The client's side as state machines: opening a connection in either era, matching answers to requests, turning pages.
 
+mod capabilities;
 mod exchange;
+mod input;
 mod opening;
 mod paging;
 mod speaker;
 
+pub use capabilities::{ClientCapabilities, ElicitationModes};
 pub use exchange::{Exchange, Incoming, ServerNotice};
+pub use input::{InputRequest, InputRequired};
 pub use opening::{Ask, Era, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep};
 pub use paging::{Listed, Listing, Paging};
 pub use speaker::{ResultFault, Speaker, check_result};

@@ -15,8 +15,9 @@ mod toolset;
 mod types;
 
 pub use client::{
-    Ask, Era, Exchange, Incoming, Listed, Listing, Opened, Opening, OpeningFault, OpeningOutcome,
-    OpeningRequest, OpeningStep, Paging, ResultFault, ServerNotice, Speaker, check_result,
+    Ask, ClientCapabilities, ElicitationModes, Era, Exchange, Incoming, InputRequest, InputRequired, Listed,
+    Listing, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, Paging, ResultFault,
+    ServerNotice, Speaker, check_result,
 };
 pub use envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_notification,
@@ -26,8 +27,8 @@ pub use error::{ErrorCode, RpcError};
 pub use handler::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
 pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
 pub use method::{
-    CallTool, Complete, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources, ListTools,
-    Method, PagedMethod, ReadResource,
+    CallTool, Complete, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources,
+    ListTools, Method, PagedMethod, ReadResource,
 };
 pub use revision::{Feature, Revision};
 pub use server::{
@@ -40,6 +41,9 @@ pub use toolset::{
 };
 pub use types::completion::{
     CompleteParams, CompleteResult, CompletionArgument, CompletionContext, CompletionRef,
+};
+pub use types::elicitation::{
+    Choice, ElicitAnswer, ElicitAsk, ElicitRequest, FieldFault, FieldKind, Form, FormField,
 };
 pub use types::lifecycle::ServerFacts;
 pub use types::prompts::{GetPromptParams, GetPromptResult, Prompt, PromptArgument, PromptMessage};

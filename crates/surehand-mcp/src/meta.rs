@@ -43,7 +43,7 @@ pub(crate) fn with_meta(params: Option<&RawJson>, entries: &[(&str, RawJson)]) -
     out
 }
 
-fn push_member(out: &mut String, key: &str, value: &str) {
+pub(crate) fn push_member(out: &mut String, key: &str, value: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }

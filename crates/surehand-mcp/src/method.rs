@@ -79,11 +79,15 @@ impl PagedMethod for ListPrompts {
     type Item = Prompt;
 }
 
+/// A server's question to the person behind the client.
+pub const ELICIT: &str = name::ELICIT;
+
 /// Methods and notifications that the state machines deal with themselves.
 pub(crate) mod name {
     pub(crate) const INITIALIZE: &str = "initialize";
     pub(crate) const INITIALIZED: &str = "notifications/initialized";
     pub(crate) const DISCOVER: &str = "server/discover";
+    pub(crate) const ELICIT: &str = "elicitation/create";
     pub(crate) const PING: &str = "ping";
     pub(crate) const SET_LEVEL: &str = "logging/setLevel";
     pub(crate) const CANCELLED: &str = "notifications/cancelled";

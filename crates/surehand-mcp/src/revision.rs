@@ -53,6 +53,10 @@ pub enum Feature {
     StructuredOutputOfAnyType,
     /// `resource_link` content blocks.
     ResourceLinks,
+    /// `elicitation/create`: a server asks the person behind the client.
+    Elicitation,
+    /// The client says in which ways it may be asked.
+    ElicitationModes,
     /// A broken event stream is taken up again by `GET` and `Last-Event-ID`.
     StreamResumption,
 }
@@ -65,9 +69,12 @@ impl Feature {
             Self::Batch => (V2025_03_26, Some(V2025_03_26)),
             Self::Sessions | Self::StreamResumption => (V2025_03_26, Some(V2025_11_25)),
             Self::StreamableHttp | Self::ToolAnnotations | Self::AudioContent => (V2025_03_26, None),
-            Self::VersionHeader | Self::Titles | Self::StructuredOutput | Self::ResourceLinks => {
-                (V2025_06_18, None)
-            }
+            Self::VersionHeader
+            | Self::Titles
+            | Self::StructuredOutput
+            | Self::ResourceLinks
+            | Self::Elicitation => (V2025_06_18, None),
+            Self::ElicitationModes => (V2025_11_25, None),
             Self::Stateless
             | Self::Discover
             | Self::RoutingHeaders

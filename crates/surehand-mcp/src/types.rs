@@ -5,6 +5,7 @@
 
 pub(crate) mod completion;
 pub(crate) mod content;
+pub(crate) mod elicitation;
 pub(crate) mod lifecycle;
 pub(crate) mod prompts;
 pub(crate) mod resources;

@@ -3,6 +3,7 @@
 mod child;
 mod error;
 mod in_process;
+mod questions;
 mod streamable;
 
 use std::fmt;
@@ -11,8 +12,8 @@ use std::time::Duration;
 
 use surehand_mcp::{
     CallTool, CallToolParams, CallToolResult, Complete, CompleteParams, CompleteResult, Era, GetPrompt,
-    GetPromptParams, GetPromptResult, Implementation, ListPrompts, ListResourceTemplates, ListResources,
-    ListTools, Listed, Listing, Method, PagedMethod, Paging, Progress, Prompt, ReadResource,
+    GetPromptParams, GetPromptResult, Implementation, InputRequired, ListPrompts, ListResourceTemplates,
+    ListResources, ListTools, Listed, Listing, Method, PagedMethod, Paging, Progress, Prompt, ReadResource,
     ReadResourceParams, ReadResourceResult, ReadResult, Resource, ResourceTemplate, ServerFacts,
     ServerHandler, ServerNotice,
 };
@@ -23,8 +24,16 @@ use url::Url;
 use self::child::ChildWire;
 pub use self::error::{ClientError, OpenError};
 use self::in_process::InProcess;
+pub use self::questions::Elicitor;
+use self::questions::Questions;
 use self::streamable::HttpWire;
 use crate::http::HttpClient;
+
+/// How often a server may ask for input before it answers one request.
+const INPUT_ROUNDS: usize = 8;
+
+/// What a server may ask for input before it answers. Source: MCP 2026-07-28, "Multi round-trip requests".
+const MAY_ASK_FIRST: [&str; 3] = [CallTool::NAME, GetPrompt::NAME, ReadResource::NAME];
 
 /// Where a server is.
 #[derive(Clone)]
@@ -93,6 +102,8 @@ pub struct ClientOptions {
     pub era: Era,
     /// Told of what the server says on its own. Called from the connection's task, so it must be quick.
     pub on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
+    /// Answers what the server asks the person behind the client. Without it servers are told that nobody can be asked.
+    pub on_elicitation: Option<Arc<dyn Elicitor>>,
 }
 
 impl Default for ClientOptions {
@@ -110,6 +121,7 @@ impl Default for ClientOptions {
             },
             era: Era::Auto,
             on_event: None,
+            on_elicitation: None,
         }
     }
 }
@@ -141,7 +153,9 @@ pub enum ClientEvent {
 /// How one tool call is made.
 #[derive(Clone, Copy)]
 pub struct CallOptions<'a> {
-    /// How long it may take. When the time is over, or the future is dropped, the server is told to cancel.
+    /// How long it may take, not counting the time in which a person is being asked on the same connection. When the time is
+    /// over, or the future is dropped, the server is told to cancel. Where a stateless server asks for input first, each round
+    /// has this time.
     pub timeout: Duration,
     /// Called with each report of progress, in order. Without it none are asked for.
     pub on_progress: Option<&'a (dyn Fn(Progress) + Send + Sync)>,
@@ -183,6 +197,7 @@ pub struct Client {
     server: ServerFacts,
     opening_notes: Vec<Note>,
     request_timeout: Duration,
+    questions: Arc<Questions>,
     wire: Wire,
 }
 
@@ -193,6 +208,7 @@ enum Wire {
 }
 
 /// One request on its way to a wire.
+#[derive(Clone)]
 pub(crate) struct WireRequest<'a> {
     pub(crate) method: &'static str,
     pub(crate) params: Option<RawJson>,
@@ -214,13 +230,14 @@ impl Client {
     /// [`OpenError`]; nothing is left running then.
     pub async fn open(target: Target, options: ClientOptions, http: &HttpClient) -> Result<Self, OpenError> {
         let request_timeout = options.request_timeout;
+        let questions = Questions::new(&options);
         let (wire, server, opening_notes) = match target {
             Target::Child(spec) => {
-                let (wire, opened) = ChildWire::open(&spec, options).await?;
+                let (wire, opened) = ChildWire::open(&spec, options, questions.clone()).await?;
                 (Wire::Child(wire), opened.server, opened.notes)
             }
             Target::Http(target) => {
-                let (wire, opened) = HttpWire::open(target, options, http.clone()).await?;
+                let (wire, opened) = HttpWire::open(target, options, http.clone(), questions.clone()).await?;
                 (Wire::Http(wire), opened.server, opened.notes)
             }
             Target::InProcess(handler) => {
@@ -228,7 +245,7 @@ impl Client {
                 (Wire::InProcess(wire), server, Vec::new())
             }
         };
-        Ok(Self { server, opening_notes, request_timeout, wire })
+        Ok(Self { server, opening_notes, request_timeout, questions, wire })
     }
 
     /// Who answers.
@@ -390,7 +407,27 @@ impl Client {
         Ok(M::Result::read(&self.send(request).await?)?)
     }
 
+    /// Sends a request and, where a stateless server asks for input first, gives it and asks again.
     async fn send(&self, request: WireRequest<'_>) -> Result<RawJson, ClientError> {
+        let mut round = request.clone();
+        for _ in 0..INPUT_ROUNDS {
+            let result = self.send_once(round).await?;
+            let Err(fault) = surehand_mcp::check_result(self.server.revision, &result) else {
+                return Ok(result);
+            };
+            let input =
+                MAY_ASK_FIRST.contains(&request.method).then(|| InputRequired::read(&result)).flatten();
+            let Some(input) = input else { return Err(fault.into()) };
+            let Some(responses) = self.questions.answer_all(&input).await else { return Err(fault.into()) };
+            let params = input.retry(request.params.as_ref(), &responses);
+            round = WireRequest { params: Some(params), ..request.clone() };
+        }
+        let result = self.send_once(round).await?;
+        surehand_mcp::check_result(self.server.revision, &result)?;
+        Ok(result)
+    }
+
+    async fn send_once(&self, request: WireRequest<'_>) -> Result<RawJson, ClientError> {
         let result = match &self.wire {
             Wire::Child(wire) => wire.request(request).await?,
             Wire::Http(wire) => wire.request(request).await?,
@@ -403,7 +440,6 @@ impl Client {
                 });
             }
         };
-        surehand_mcp::check_result(self.server.revision, &result)?;
         Ok(result)
     }
 }

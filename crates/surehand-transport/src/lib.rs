@@ -11,7 +11,8 @@ mod server;
 mod sse;
 
 pub use client::{
-    CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, HttpTarget, OpenError, Target,
+    CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, Elicitor, HttpTarget,
+    OpenError, Target,
 };
 pub use http::{
     AddressGuard, HeaderMap, HttpClient, HttpError, HttpOptions, HttpRequest, HttpResponse, Method,
@@ -23,6 +24,7 @@ pub use server::{
 };
 pub use sse::{SseDecoder, SseError, SseEvent};
 pub use surehand_mcp::{
-    Era, GetPromptParams, GetPromptResult, Listing, Progress, Prompt, ReadResourceResult, Resource,
+    Choice, ElicitAnswer, ElicitAsk, ElicitRequest, ElicitationModes, Era, FieldFault, FieldKind, Form,
+    FormField, GetPromptParams, GetPromptResult, Listing, Progress, Prompt, ReadResourceResult, Resource,
     ResourceTemplate, ServerFacts, ServerNotice,
 };

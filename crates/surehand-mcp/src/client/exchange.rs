@@ -21,6 +21,7 @@ pub struct Exchange<W> {
     waiting: HashMap<u64, W>,
     revision: Option<Revision>,
     limits: EnvelopeLimits,
+    takes_questions: bool,
 }
 
 /// What a message from the server means.
@@ -39,6 +40,18 @@ pub enum Incoming<W> {
         id: u64,
         /// How far.
         progress: Progress,
+    },
+    /// The server asks the person behind the client. To be answered under `id`.
+    Question {
+        /// The server's own.
+        id: Id,
+        /// As they came; [`crate::ElicitRequest::read`] reads them.
+        params: Option<RawJson>,
+    },
+    /// The server no longer wants an answer to its question.
+    Withdrawn {
+        /// Which question.
+        id: Id,
     },
     /// To be sent to the server at once.
     Reply(String),
@@ -76,7 +89,13 @@ pub enum ServerNotice {
 impl<W> Exchange<W> {
     /// Nothing waits yet. `revision` is none while the connection is being opened.
     pub fn new(revision: Option<Revision>, limits: EnvelopeLimits) -> Self {
-        Self { next: 1, waiting: HashMap::new(), revision, limits }
+        Self { next: 1, waiting: HashMap::new(), revision, limits, takes_questions: false }
+    }
+
+    /// Hands out what the server asks the person behind the client; without this it is told that nobody can be asked.
+    pub fn taking_questions(mut self, takes_questions: bool) -> Self {
+        self.takes_questions = takes_questions;
+        self
     }
 
     /// From here on the connection speaks this revision.
@@ -161,7 +180,7 @@ impl<W> Exchange<W> {
                 };
                 incoming.push(Incoming::Answer { waiter, outcome: outcome.map(RawJson::from) });
             }
-            Message::Request { id, method, .. } => self.request(&id, &method, incoming),
+            Message::Request { id, method, params } => self.request(id, &method, params, incoming),
             Message::Notification { method, params } => self.notification(&method, params, incoming),
         }
     }
@@ -176,7 +195,7 @@ impl<W> Exchange<W> {
     }
 
     /// A request of the server. A stateless server must not send any, and is not answered.
-    fn request(&self, id: &Id, method: &str, incoming: &mut Vec<Incoming<W>>) {
+    fn request(&self, id: Id, method: &str, params: Option<&RawValue>, incoming: &mut Vec<Incoming<W>>) {
         if self.revision.is_some_and(Revision::is_modern) {
             let what = format!("request `{method}` of the server dropped");
             incoming.push(Incoming::Note(Note::new(
@@ -186,11 +205,15 @@ impl<W> Exchange<W> {
             )));
             return;
         }
+        if method == name::ELICIT && self.takes_questions {
+            incoming.push(Incoming::Question { id, params: params.map(RawJson::from) });
+            return;
+        }
         incoming.push(Incoming::Reply(if method == name::PING {
-            write_result(id, "{}")
+            write_result(&id, "{}")
         } else {
             let words = format!("this client does not offer {method}");
-            write_error(Some(id), &RpcError::new(ErrorCode::METHOD_NOT_FOUND, words))
+            write_error(Some(&id), &RpcError::new(ErrorCode::METHOD_NOT_FOUND, words))
         }));
     }
 
@@ -212,7 +235,14 @@ impl<W> Exchange<W> {
                 return;
             }
             // Answers that the server has given up on are waited for until their deadline all the same.
-            name::CANCELLED => return,
+            name::CANCELLED => {
+                let members = params.and_then(Members::of);
+                let id = members.and_then(|members| Id::read(members.get("requestId")?));
+                if self.takes_questions {
+                    incoming.extend(id.map(|id| Incoming::Withdrawn { id }));
+                }
+                return;
+            }
             name::TOOLS_CHANGED => ServerNotice::ToolsChanged,
             name::RESOURCES_CHANGED => ServerNotice::ResourcesChanged,
             name::PROMPTS_CHANGED => ServerNotice::PromptsChanged,

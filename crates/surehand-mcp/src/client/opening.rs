@@ -1,6 +1,7 @@
 use surehand_model::{Note, RawJson};
 use thiserror::Error;
 
+use super::capabilities::ClientCapabilities;
 use crate::error::RpcError;
 use crate::handler::Implementation;
 use crate::members::{Members, string_of};
@@ -32,6 +33,7 @@ pub enum Era {
 pub struct Opening {
     era: Era,
     who: Implementation,
+    capabilities: ClientCapabilities,
     /// `server/discover` in this revision is not answered yet.
     discovering: bool,
     /// `initialize` has been sent, and in which revisions so far.
@@ -150,10 +152,11 @@ pub enum OpeningFault {
 
 impl Opening {
     /// The machine and its first question.
-    pub fn start(era: Era, who: Implementation) -> (Self, OpeningRequest) {
+    pub fn start(era: Era, who: Implementation, capabilities: ClientCapabilities) -> (Self, OpeningRequest) {
         let mut opening = Self {
             era,
             who,
+            capabilities,
             discovering: false,
             initialized: Vec::new(),
             discovered: Vec::new(),
@@ -335,7 +338,7 @@ impl Opening {
         let meta = [
             (MetaKey::PROTOCOL_VERSION, RawJson::from_serialize(revision.as_str())),
             (MetaKey::CLIENT_INFO, write_implementation(&self.who)),
-            (MetaKey::CLIENT_CAPABILITIES, RawJson::empty_object()),
+            (MetaKey::CLIENT_CAPABILITIES, self.capabilities.write(revision)),
         ];
         let params = RawJson::parse(with_meta(None, &meta)).unwrap_or_else(|_| RawJson::empty_object());
         OpeningRequest { ask: Ask::Discover(revision), method: name::DISCOVER, params }
@@ -352,7 +355,7 @@ impl Opening {
         }
         let params = RawJson::from_serialize(&Params {
             protocol_version: revision.as_str(),
-            capabilities: RawJson::empty_object(),
+            capabilities: self.capabilities.write(revision),
             client_info: write_implementation(&self.who),
         });
         OpeningRequest { ask: Ask::Initialize(revision), method: name::INITIALIZE, params }

@@ -1,6 +1,7 @@
 use surehand_model::RawJson;
 use thiserror::Error;
 
+use super::capabilities::ClientCapabilities;
 use crate::envelope::{Id, write_notification, write_request};
 use crate::handler::Implementation;
 use crate::members::{Members, string_of};
@@ -18,13 +19,13 @@ pub struct Speaker {
 }
 
 impl Speaker {
-    /// A speaker of `revision` in the name of `who`.
-    pub fn new(revision: Revision, who: &Implementation) -> Self {
+    /// A speaker of `revision` in the name of `who`, who offers `capabilities`.
+    pub fn new(revision: Revision, who: &Implementation, capabilities: ClientCapabilities) -> Self {
         let introduction = if revision.has(Feature::Stateless) {
             vec![
                 (MetaKey::PROTOCOL_VERSION, RawJson::from_serialize(revision.as_str())),
                 (MetaKey::CLIENT_INFO, write_implementation(who)),
-                (MetaKey::CLIENT_CAPABILITIES, RawJson::empty_object()),
+                (MetaKey::CLIENT_CAPABILITIES, capabilities.write(revision)),
             ]
         } else {
             Vec::new()

@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 
 use surehand_mcp::{
-    Ask, EnvelopeLimits, Era, Id, Implementation, Message, Opening, OpeningOutcome, OpeningRequest,
-    OpeningStep, parse_message, write_notification, write_request,
+    Ask, ClientCapabilities, ElicitationModes, EnvelopeLimits, Era, Id, Implementation, Message, Opening,
+    OpeningOutcome, OpeningRequest, OpeningStep, parse_message, write_notification, write_request,
 };
 use surehand_model::RawJson;
 
@@ -31,7 +31,14 @@ fn play(transcript: &Transcript) {
         Some(other) => panic!("{}: what era is {other}?", transcript.name),
     };
     let who = Implementation { name: "c".to_owned(), title: None, version: "1".to_owned() };
-    let (opening, first) = Opening::start(era, who);
+    let capabilities = match transcript.setting("offers") {
+        Some("elicitation") => {
+            ClientCapabilities { elicitation: ElicitationModes { forms: true, addresses: true } }
+        }
+        None => ClientCapabilities::default(),
+        Some(other) => panic!("{}: what is {other}?", transcript.name),
+    };
+    let (opening, first) = Opening::start(era, who, capabilities);
     let mut player = Player { opening, asked: Vec::new(), sent: VecDeque::new(), ended: None };
     player.ask(first);
     for line in &transcript.lines {

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use surehand_mcp::{
-    Arrival, CallToolParams, CallToolResult, EnvelopeLimits, Exchange, Implementation, Incoming, ReadResult,
-    Revision, ServerMachine, Speaker, ToolOutput, Verdict,
+    Arrival, CallToolParams, CallToolResult, ClientCapabilities, EnvelopeLimits, Exchange, Implementation,
+    Incoming, ReadResult, Revision, ServerMachine, Speaker, ToolOutput, Verdict,
 };
 use surehand_model::RawJson;
 
@@ -54,7 +54,7 @@ proptest! {
         let server = ServerMachine::new(Arc::new(Echo), EnvelopeLimits::default());
         let who = Implementation { name: "c".to_owned(), title: None, version: "1".to_owned() };
         for revision in Revision::ALL {
-            let speaker = Speaker::new(revision, &who);
+            let speaker = Speaker::new(revision, &who, ClientCapabilities::default());
             let mut exchange = Exchange::new(Some(revision), EnvelopeLimits::default());
             let id = exchange.begin(());
             let params = CallToolParams { name: "echo".to_owned(), arguments: Some(arguments.clone()) };

@@ -2,6 +2,7 @@
 
 mod connection;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -16,6 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 use self::connection::Connection;
 use super::error::{ClientError, OpenError};
+use super::questions::Questions;
 use super::{ClientOptions, WireRequest};
 
 /// How long a process has at each step of its end: after its input closes, and after it has been asked to end.
@@ -25,23 +27,31 @@ const GRACE: Duration = Duration::from_secs(2);
 pub(crate) struct ChildWire {
     connection: Connection,
     speaker: Speaker,
+    questions: Arc<Questions>,
 }
 
 impl ChildWire {
-    pub(crate) async fn open(spec: &ChildSpec, options: ClientOptions) -> Result<(Self, Opened), OpenError> {
+    pub(crate) async fn open(
+        spec: &ChildSpec,
+        options: ClientOptions,
+        questions: Arc<Questions>,
+    ) -> Result<(Self, Opened), OpenError> {
         let deadline = Instant::now() + options.startup_timeout;
-        let (opening, first) = Opening::start(options.era, options.implementation.clone());
-        let mut opener = Opener { spec, options: &options, opening, asks: FuturesUnordered::new() };
-        let mut connection = Connection::start(spec, &options)?;
+        let (opening, first) =
+            Opening::start(options.era, options.implementation.clone(), questions.capabilities());
+        let mut opener =
+            Opener { spec, options: &options, questions: &questions, opening, asks: FuturesUnordered::new() };
+        let mut connection = Connection::start(spec, &options, questions.clone())?;
         let outcome = opener.run(&mut connection, first, deadline).await;
         match outcome {
             Ok(opened) => {
-                let speaker = Speaker::new(opened.server.revision, &options.implementation);
+                let speaker =
+                    Speaker::new(opened.server.revision, &options.implementation, questions.capabilities());
                 connection.settle(opened.server.revision);
                 if let Some(method) = opened.notify {
                     connection.send(&write_notification(method, None)).map_err(closed)?;
                 }
-                Ok((Self { connection, speaker }, opened))
+                Ok((Self { connection, speaker, questions }, opened))
             }
             Err(error) => {
                 connection.close(Duration::ZERO).await;
@@ -60,13 +70,13 @@ impl ChildWire {
             self.speaker.request(id, method, params.as_ref(), on_progress.is_some())
         })?;
         let cancellation = pending.cancel_with(|id, reason| self.speaker.cancelled(id, reason));
-        let answer = tokio::time::timeout(timeout, pending.answer(on_progress)).await;
+        let answer = self.questions.within(timeout, pending.answer(on_progress)).await;
         match answer {
-            Ok(answer) => {
+            Some(answer) => {
                 cancellation.disarm();
                 answer
             }
-            Err(_) => {
+            None => {
                 cancellation.cancel("no answer in time");
                 Err(ClientError::Timeout { after: timeout })
             }
@@ -84,6 +94,7 @@ type Answered = (Ask, Result<Result<RawJson, RpcError>, oneshot::error::RecvErro
 struct Opener<'a> {
     spec: &'a ChildSpec,
     options: &'a ClientOptions,
+    questions: &'a Arc<Questions>,
     opening: Opening,
     asks: FuturesUnordered<futures_util::future::BoxFuture<'static, Answered>>,
 }
@@ -125,7 +136,7 @@ impl Opener<'_> {
                 OpeningStep::Reopen(next) => {
                     self.asks.clear();
                     connection.close(Duration::ZERO).await;
-                    *connection = Connection::start(self.spec, self.options)?;
+                    *connection = Connection::start(self.spec, self.options, self.questions.clone())?;
                     latest = next.ask;
                     self.ask(connection, next);
                 }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use surehand_mcp::{
-    Era, ErrorCode, Implementation, Listing, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest,
-    OpeningStep, ParamHeader, Revision, Speaker, encode_header_value, encode_params, param_headers,
-    write_notification, write_request,
+    ClientCapabilities, Era, ErrorCode, Implementation, Listing, Opened, Opening, OpeningFault,
+    OpeningOutcome, OpeningRequest, OpeningStep, ParamHeader, Revision, Speaker, encode_header_value,
+    encode_params, param_headers, write_notification, write_request,
 };
 use surehand_mcp::{Feature, Id};
 use surehand_model::{Note, RawJson, Tool};
@@ -18,6 +18,7 @@ use tokio::time::timeout;
 
 use self::post::{Asked, Failure, Poster};
 use super::error::{ClientError, OpenError};
+use super::questions::Questions;
 use super::{ClientEvent, ClientOptions, HttpTarget, WireRequest};
 use crate::http::HttpClient;
 
@@ -31,6 +32,7 @@ pub(crate) struct HttpWire {
     next: AtomicU64,
     startup_timeout: Duration,
     who: Implementation,
+    questions: Arc<Questions>,
     /// Held while a lost session is opened anew, so that it is done once.
     reopening: tokio::sync::Mutex<()>,
     /// Which arguments of which tools are repeated in headers.
@@ -43,10 +45,12 @@ impl HttpWire {
         target: HttpTarget,
         options: ClientOptions,
         http: HttpClient,
+        questions: Arc<Questions>,
     ) -> Result<(Self, Opened), OpenError> {
-        let poster = Poster::new(target, &options, http)?;
+        let poster = Poster::new(target, &options, http, questions.clone())?;
         let next = AtomicU64::new(1);
-        let opening = open(&poster, &next, options.era, options.implementation.clone());
+        let opening =
+            open(&poster, &next, options.era, options.implementation.clone(), questions.capabilities());
         let opened = match timeout(options.startup_timeout, opening).await {
             Ok(outcome) => outcome?,
             Err(_) => {
@@ -54,11 +58,12 @@ impl HttpWire {
             }
         };
         let wire = Self {
-            speaker: Speaker::new(opened.server.revision, &options.implementation),
+            speaker: Speaker::new(opened.server.revision, &options.implementation, questions.capabilities()),
             poster,
             next,
             startup_timeout: options.startup_timeout,
             who: options.implementation,
+            questions,
             reopening: tokio::sync::Mutex::new(()),
             params: Mutex::default(),
             on_event: options.on_event,
@@ -68,7 +73,8 @@ impl HttpWire {
 
     pub(crate) async fn request(&self, request: WireRequest<'_>) -> Result<RawJson, ClientError> {
         let after = request.timeout;
-        timeout(after, self.answer(&request)).await.unwrap_or(Err(ClientError::Timeout { after }))
+        let answer = self.questions.within(after, self.answer(&request)).await;
+        answer.unwrap_or(Err(ClientError::Timeout { after }))
     }
 
     async fn answer(&self, request: &WireRequest<'_>) -> Result<RawJson, ClientError> {
@@ -114,7 +120,8 @@ impl HttpWire {
             return Ok(());
         }
         self.poster.forget_session();
-        let opening = open(&self.poster, &self.next, Era::Legacy, self.who.clone());
+        let opening =
+            open(&self.poster, &self.next, Era::Legacy, self.who.clone(), self.questions.capabilities());
         let after = self.startup_timeout;
         let opened = timeout(after, opening).await.map_err(|_| ClientError::Timeout { after })?;
         let opened = opened.map_err(|error| ClientError::Closed { why: error.to_string() })?;
@@ -200,8 +207,14 @@ fn routing_headers(revision: Revision, method: &str, subject: Option<&str>) -> V
 }
 
 /// Drives the opening over an address.
-async fn open(poster: &Poster, next: &AtomicU64, era: Era, who: Implementation) -> Result<Opened, OpenError> {
-    let (mut opening, mut request) = Opening::start(era, who);
+async fn open(
+    poster: &Poster,
+    next: &AtomicU64,
+    era: Era,
+    who: Implementation,
+    capabilities: ClientCapabilities,
+) -> Result<Opened, OpenError> {
+    let (mut opening, mut request) = Opening::start(era, who, capabilities);
     loop {
         let outcome = match ask(poster, next, &request).await {
             Ok(result) => OpeningOutcome::Answered(result),

@@ -3,6 +3,7 @@
 
 mod child;
 mod echo;
+mod elicitation;
 mod endpoint;
 mod fake;
 mod fixture;

@@ -8,6 +8,10 @@ fn said<W: std::fmt::Debug>(incoming: Vec<Incoming<W>>) -> Vec<String> {
             Incoming::Answer { waiter, outcome: Ok(result) } => format!("{waiter:?} gets {result}"),
             Incoming::Answer { waiter, outcome: Err(error) } => format!("{waiter:?} fails: {error}"),
             Incoming::Progress { id, progress } => format!("{id} is at {}", progress.progress),
+            Incoming::Question { id, params } => {
+                format!("question {id}: {}", params.map(|params| params.to_string()).unwrap_or_default())
+            }
+            Incoming::Withdrawn { id } => format!("withdrawn {id}"),
             Incoming::Reply(message) => format!("send {message}"),
             Incoming::Notice(notice) => format!("{notice:?}"),
             Incoming::Note(note) => format!("note: {note}"),
@@ -148,4 +152,28 @@ fn an_array_of_answers_is_taken_where_the_revision_has_batches() {
     let mut without = exchange(Revision::V2025_06_18, &["a", "b"]);
     assert_eq!(said(without.receive(text)).len(), 1);
     assert_eq!(without.waiting(), 2);
+}
+
+#[test]
+fn a_question_to_the_person_is_handed_out_only_where_somebody_can_be_asked() {
+    let ask =
+        r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?", "n":1.10}}"#;
+    let withdraw = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}"#;
+    let mut alone = exchange(Revision::V2025_06_18, &[]);
+    assert_eq!(
+        said(alone.receive(ask)),
+        [
+            r#"send {"jsonrpc":"2.0","id":"q","error":{"code":-32601,"message":"this client does not offer elicitation/create"}}"#
+        ]
+    );
+    assert_eq!(said(alone.receive(withdraw)), [""; 0]);
+    let mut attended = exchange(Revision::V2025_06_18, &[]).taking_questions(true);
+    assert_eq!(said(attended.receive(ask)), [r#"question "q": {"message":"?", "n":1.10}"#]);
+    assert_eq!(said(attended.receive(withdraw)), [r#"withdrawn "q""#]);
+    let mut modern = exchange(Revision::V2026_07_28, &[]).taking_questions(true);
+    assert_eq!(said(modern.receive(ask)).len(), 1);
+    assert!(
+        said(modern.receive(ask))[0]
+            .starts_with("note: server: request `elicitation/create` of the server dropped")
+    );
 }

@@ -2,7 +2,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use surehand_mcp::{EnvelopeLimits, Exchange, Id, Incoming, Progress, Revision, RpcError, write_request};
+use surehand_mcp::{
+    EnvelopeLimits, ErrorCode, Exchange, Id, Incoming, Progress, Revision, RpcError, write_error,
+    write_request,
+};
 use surehand_model::{Note, RawJson};
 use surehand_sandbox::{Child, ChildSpec, SpawnError, Tail, spawn};
 use tokio::io::AsyncReadExt;
@@ -13,6 +16,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::super::error::ClientError;
+use super::super::questions::{Pending as Asked, Questions};
 use super::super::{ClientEvent, ClientOptions};
 use crate::lines::{Line, LineReader};
 use crate::outgoing::Outgoing;
@@ -25,6 +29,8 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const LAST_STEPS: Duration = Duration::from_millis(500);
 /// How many reports of progress wait for a slow listener; more are dropped, for the next one says more.
 const PROGRESS_WAITING: usize = 64;
+/// How many questions wait to be taken up. They are at once, unless a server writes faster than anybody could read.
+const QUESTIONS_WAITING: usize = 64;
 
 /// A running server process with one task that reads, writes and watches it.
 pub(super) struct Connection {
@@ -39,6 +45,14 @@ struct Shared {
     outgoing: Outgoing,
     stderr: Mutex<Tail>,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
+    /// Where questions of the server are taken up.
+    questions: mpsc::Sender<Question>,
+}
+
+/// What a server says about a question of its own.
+enum Question {
+    Asked { id: Id, params: Option<RawJson> },
+    Withdrawn(Id),
 }
 
 struct State {
@@ -54,19 +68,27 @@ struct Waiter {
 }
 
 impl Connection {
-    pub(super) fn start(spec: &ChildSpec, options: &ClientOptions) -> Result<Self, SpawnError> {
+    pub(super) fn start(
+        spec: &ChildSpec,
+        options: &ClientOptions,
+        questions: Arc<Questions>,
+    ) -> Result<Self, SpawnError> {
         let child = spawn(spec)?;
         let limits = EnvelopeLimits { bytes: options.message_limit, ..EnvelopeLimits::default() };
+        let (asked, asks) = mpsc::channel(QUESTIONS_WAITING);
+        let exchange = Exchange::new(None, limits).taking_questions(questions.are_taken());
         let shared = Arc::new(Shared {
-            state: Mutex::new(State { exchange: Exchange::new(None, limits), closed: None }),
+            state: Mutex::new(State { exchange, closed: None }),
             outgoing: Outgoing::new(options.message_limit),
             stderr: Mutex::new(Tail::new(STDERR_KEPT)),
             on_event: options.on_event.clone(),
+            questions: asked,
         });
         let stop = CancellationToken::new();
         let grace = Arc::new(Mutex::new(Duration::ZERO));
         let mut tasks = JoinSet::new();
-        tasks.spawn(drive(shared.clone(), child, stop.clone(), grace.clone(), options.message_limit));
+        let asks = Asks { waiting: asks, questions };
+        tasks.spawn(drive(shared.clone(), child, asks, stop.clone(), grace.clone(), options.message_limit));
         Ok(Self { shared, stop, grace, tasks })
     }
 
@@ -266,6 +288,18 @@ impl Shared {
                         let _ = sender.try_send(progress);
                     }
                 }
+                Incoming::Question { id, params } => {
+                    if let Err(full) = self.questions.try_send(Question::Asked { id, params })
+                        && let Question::Asked { id, .. } = full.into_inner()
+                    {
+                        let error = RpcError::new(ErrorCode::INTERNAL, "too many questions at once");
+                        let _ = self.send(&write_error(Some(&id), &error));
+                    }
+                }
+                Incoming::Withdrawn { id } => {
+                    // One that cannot be noted is answered in vain, which harms nobody.
+                    let _ = self.questions.try_send(Question::Withdrawn(id));
+                }
                 Incoming::Reply(message) => {
                     let _ = self.send(&message);
                 }
@@ -300,6 +334,7 @@ impl Shared {
 async fn drive(
     shared: Arc<Shared>,
     mut child: Child,
+    asks: Asks,
     stop: CancellationToken,
     grace: Arc<Mutex<Duration>>,
     message_limit: usize,
@@ -308,6 +343,8 @@ async fn drive(
     let mut reading = pin!(read(&shared, child.stdout.take(), message_limit));
     let mut draining = pin!(drain(&shared, child.stderr.take()));
     let mut writing = pin!(write(&shared, child.stdin.take(), quit.clone()));
+    // In a box, so that it can be dropped: once the end has come nobody is asked any more.
+    let mut asking = Box::pin(ask(&shared, asks));
     let (mut drained, mut written) = (false, false);
 
     enum End {
@@ -320,10 +357,13 @@ async fn drive(
             outcome = &mut reading => break End::Output(outcome),
             () = &mut draining, if !drained => drained = true,
             () = &mut writing, if !written => written = true,
+            () = &mut asking => {}
             ended = child.wait() => break End::Process(ended),
             () = stop.cancelled() => break End::Asked,
         }
     };
+
+    drop(asking);
 
     // Whatever happens from here on, the streams are kept moving, or a process that still writes would never end.
     let end = match end {
@@ -401,6 +441,35 @@ async fn read(shared: &Shared, stdout: Option<ChildStdout>, limit: usize) -> Res
             }
             Ok(None) => return Ok(()),
             Err(error) => return Err(format!("its output cannot be read: {error}")),
+        }
+    }
+}
+
+/// The questions of the server on their way to whoever answers them.
+struct Asks {
+    waiting: mpsc::Receiver<Question>,
+    questions: Arc<Questions>,
+}
+
+/// Has the server's questions answered, for ever.
+async fn ask(shared: &Shared, mut asks: Asks) {
+    let mut pending = Asked::new(asks.questions);
+    loop {
+        let message = tokio::select! {
+            Some(question) = asks.waiting.recv() => match question {
+                Question::Asked { id, params } => pending.ask(id, params),
+                Question::Withdrawn(id) => {
+                    pending.withdraw(&id);
+                    None
+                }
+            },
+            message = pending.next() => Some(message),
+        };
+        if let Some(message) = message
+            && let Err(fault) = shared.send(&message)
+        {
+            let note = Note::new("server", "the answer to its question is lost", fault.to_string());
+            shared.tell(ClientEvent::Note(note));
         }
     }
 }

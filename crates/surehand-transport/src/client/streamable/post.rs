@@ -1,13 +1,16 @@
+use std::future::Future;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use surehand_mcp::{EnvelopeLimits, Exchange, Feature, Incoming, Progress, Revision, RpcError};
-use surehand_model::{RawJson, Secret};
+use surehand_model::{Note, RawJson, Secret};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::super::error::{ClientError, OpenError};
+use super::super::questions::{Pending, Questions};
 use super::super::{ClientEvent, ClientOptions, HttpTarget, shown};
 use crate::http::{HttpClient, HttpError, HttpRequest, HttpResponse, Method};
 use crate::sse::SseDecoder;
@@ -36,6 +39,7 @@ struct Shared {
     limits: EnvelopeLimits,
     idle_timeout: Duration,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
+    questions: Arc<Questions>,
     /// Messages on their way that nobody waits for.
     asides: Mutex<JoinSet<()>>,
 }
@@ -71,6 +75,7 @@ impl Poster {
         target: HttpTarget,
         options: &ClientOptions,
         http: HttpClient,
+        questions: Arc<Questions>,
     ) -> Result<Self, OpenError> {
         if !matches!(target.url.scheme(), "http" | "https") {
             let what = format!("`{}` is not an http or https address", shown(&target.url));
@@ -84,6 +89,7 @@ impl Poster {
             // Every wait above has a deadline of its own; this one only must not be shorter.
             idle_timeout: Duration::from_secs(24 * 60 * 60),
             on_event: options.on_event.clone(),
+            questions,
             asides: Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -105,7 +111,9 @@ impl Poster {
         if response.status == 202 || response.status == 204 {
             return Err(Failure::Protocol("the server took the request and gave no answer to it".to_owned()));
         }
-        let mut exchange = Exchange::new(asked.revision, self.shared.limits);
+        let questions = &self.shared.questions;
+        let mut exchange =
+            Exchange::new(asked.revision, self.shared.limits).taking_questions(questions.are_taken());
         exchange.expect(asked.id, ());
         // The session is opened by the answer to `initialize`, which is the only request without a revision.
         if asked.revision.is_none()
@@ -118,7 +126,9 @@ impl Poster {
         }
         let body = response.collect(self.shared.limits.bytes).await?;
         let text = String::from_utf8_lossy(&body);
-        match self.take(&text, &asked, &mut exchange) {
+        // Questions can only come before an answer, and here nothing comes but the answer.
+        let mut pending = Pending::new(questions.clone());
+        match self.take(&text, &asked, &mut exchange, &mut pending) {
             Some(outcome) => outcome.map_err(Failure::Rpc),
             None => Err(Failure::Foreign(200, excerpt(&text))),
         }
@@ -147,18 +157,20 @@ impl Poster {
         asked: &Asked<'_>,
         exchange: &mut Exchange<()>,
     ) -> Result<RawJson, Failure> {
+        // The questions of a stream end with it: the call's answer has come, or nobody waits for it any more.
+        let mut pending = Pending::new(self.shared.questions.clone());
         let (mut last_id, mut retry) = (None, RETRY);
         loop {
             let mut decoder = SseDecoder::new(self.shared.limits.bytes);
             let broken = loop {
-                let chunk = match response.chunk().await {
+                let chunk = match self.asking(&mut pending, asked, response.chunk()).await {
                     Ok(Some(chunk)) => chunk,
                     Ok(None) => break None,
                     Err(error) => break Some(error),
                 };
                 let events = decoder.push(&chunk).map_err(|error| Failure::Protocol(error.to_string()))?;
                 for event in events.into_iter().filter(|event| event.event == "message") {
-                    if let Some(outcome) = self.take(&event.data, asked, exchange) {
+                    if let Some(outcome) = self.take(&event.data, asked, exchange, &mut pending) {
                         return outcome.map_err(Failure::Rpc);
                     }
                 }
@@ -174,10 +186,31 @@ impl Poster {
                     None => Failure::Protocol("the server ended its stream without an answer".to_owned()),
                 });
             };
-            tokio::time::sleep(retry).await;
             let headers = [("Last-Event-ID".to_owned(), id.clone())];
-            let request = self.request(Method::GET, asked.revision, &headers, None);
-            response = self.judge(self.shared.http.send(request).await?).await?;
+            let resumed = async {
+                tokio::time::sleep(retry).await;
+                let request = self.request(Method::GET, asked.revision, &headers, None);
+                self.judge(self.shared.http.send(request).await?).await
+            };
+            response = self.asking(&mut pending, asked, resumed).await?;
+        }
+    }
+
+    /// Waits for `work`; meanwhile the server's questions are answered.
+    async fn asking<T>(&self, pending: &mut Pending, asked: &Asked<'_>, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                outcome = &mut work => return outcome,
+                message = pending.next() => self.reply(message, asked),
+            }
+        }
+    }
+
+    /// Answers a request of the server.
+    fn reply(&self, message: String, asked: &Asked<'_>) {
+        if let Some(revision) = asked.revision {
+            self.aside(message, revision);
         }
     }
 
@@ -187,6 +220,7 @@ impl Poster {
         text: &str,
         asked: &Asked<'_>,
         exchange: &mut Exchange<()>,
+        pending: &mut Pending,
     ) -> Option<Result<RawJson, RpcError>> {
         let mut answer = None;
         for item in exchange.receive(text) {
@@ -197,11 +231,13 @@ impl Poster {
                         listen(progress);
                     }
                 }
-                Incoming::Reply(message) => {
-                    if let Some(revision) = asked.revision {
-                        self.aside(message, revision);
+                Incoming::Question { id, params } => {
+                    if let Some(message) = pending.ask(id, params) {
+                        self.reply(message, asked);
                     }
                 }
+                Incoming::Withdrawn { id } => pending.withdraw(&id),
+                Incoming::Reply(message) => self.reply(message, asked),
                 Incoming::Notice(notice) => self.event(ClientEvent::Notice(notice)),
                 Incoming::Note(note) => self.event(ClientEvent::Note(note)),
             }
@@ -218,7 +254,12 @@ impl Poster {
         while asides.try_join_next().is_some() {}
         asides.spawn_on(
             async move {
-                let _ = timeout(ASIDE, poster.tell(message, revision)).await;
+                let why = match timeout(ASIDE, poster.tell(message, revision)).await {
+                    Ok(Ok(())) => return,
+                    Ok(Err(failure)) => failure.into_error(&poster).to_string(),
+                    Err(_) => format!("no answer within {} s", ASIDE.as_secs()),
+                };
+                poster.event(ClientEvent::Note(Note::new("server", "a message to it is lost", why)));
             },
             &runtime,
         );
