@@ -196,3 +196,29 @@ fn a_server_that_is_not_there_is_exit_4_and_costs_nobody_else() {
     let ran = home.run(&["call", "time/get_current_time", "timezone=UTC"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran}");
 }
+
+#[test]
+fn a_stream_ends_with_the_error_and_stderr_has_it_too() {
+    let home = Home::with_script(&[r#"{"expect":"other","text":"no"}"#]);
+    let ran = home.run(&["ask", "hello", "--model", "script:model.jsonl", "--output", "stream-json"]);
+    let error = r#"{"error":{"code":"failed","message":"the script does not fit: line 1: expected to be told \"other\", but was told \"hello\""}}"#;
+    let last = ran.stdout.lines().last().unwrap();
+    assert_eq!((ran.code, ran.stderr.trim_end()), (1, error), "{ran}");
+    assert_eq!(last, error.replacen('{', r#"{"type":"error","#, 1));
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_said_and_costs_only_itself() {
+    let home = Home::new();
+    home.write(
+        "config/surehand/surehand.json",
+        "{\"mcpServers\": {\n  \"a\": {\"command\": \"C:\\Users\\me\"}\n}}",
+    );
+    check(&home, &["tools", "weather"], expect![[r#"
+        exit 0
+        --- stdout
+        weather/get_weather  (city, days?, units?)  Current weather and forecast for a city (天气).
+        --- stderr
+        note: ~/config/surehand/surehand.json:2:23: the file cannot be read, so nothing in it is used: `\U` is no escape that JSON knows: in JSON each backslash of a path is doubled: "C:\\Users\\me"
+    "#]]);
+}
