@@ -16,7 +16,9 @@ use surehand_transport::{
 };
 use tokio::sync::Semaphore;
 
+use crate::agent::CallContext;
 use crate::config::{ChildEnvironment, Launch, ServerSettings};
+use crate::elicitation::{Desk, Respondent};
 
 /// How often a server that died is started again within one run of the program.
 const RESTARTS: u32 = 3;
@@ -97,6 +99,7 @@ pub(crate) struct Connection {
     restarts: Mutex<u32>,
     gate: Semaphore,
     aside: Arc<Mutex<Aside>>,
+    desk: Arc<Desk>,
     pub(crate) effects: HashMap<String, Effect>,
     pub(crate) bundled: bool,
 }
@@ -133,6 +136,9 @@ pub(crate) struct Surroundings {
     pub(crate) http: HttpClient,
     pub(crate) implementation: Implementation,
     pub(crate) cwd: PathBuf,
+    pub(crate) respondent: Option<Arc<dyn Respondent>>,
+    /// One question at a time, whoever asks.
+    pub(crate) asking: Arc<Semaphore>,
 }
 
 /// Opens a connection and asks for the tools. Whatever goes wrong is in the status; nothing is thrown.
@@ -155,10 +161,12 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
         Err(problem) => return Err(status(ServerState::NotStarted, problem)),
     };
     let aside = Arc::new(Mutex::new(Aside::default()));
+    let desk = Desk::new(&settings.name, around.respondent.clone(), Arc::clone(&around.asking));
     let options = ClientOptions {
         startup_timeout: settings.startup_timeout,
         implementation: around.implementation.clone(),
         on_event: Some(listener(Arc::clone(&aside))),
+        on_elicitation: Some(desk.clone()),
         ..ClientOptions::default()
     };
     let bundled = matches!(target, Target::InProcess(_));
@@ -206,6 +214,7 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
         restarts: Mutex::new(0),
         gate: Semaphore::new(permits),
         aside,
+        desk,
         effects,
         bundled,
     };
@@ -252,19 +261,19 @@ impl Connection {
     }
 
     /// Calls a tool. A server that takes one call at a time gets one at a time; waiting for one's turn does not count against
-    /// `timeout`. A server that died before the call was sent is started again first; a call that was sent is never sent twice.
+    /// its time. A server that died before the call was sent is started again first; a call that was sent is never sent twice.
     pub(crate) async fn call(
         &self,
         tool: &str,
         arguments: &RawJson,
-        timeout: Duration,
+        context: &CallContext,
         on_progress: &(dyn Fn(Progress) + Send + Sync),
     ) -> Result<CallOutcome, ClientError> {
         let closed = || ClientError::Closed { why: "the connection was closed".to_owned() };
         let _turn = self.gate.acquire().await.map_err(|_| closed())?;
         let client = self.living_client().await?;
-        let options = CallOptions { timeout, on_progress: Some(on_progress) };
-        client.call_tool(tool, arguments, options).await
+        let options = CallOptions { timeout: self.call_timeout(), on_progress: Some(on_progress) };
+        self.desk.during(context, client.call_tool(tool, arguments, options)).await
     }
 
     async fn living_client(&self) -> Result<Arc<Client>, ClientError> {

@@ -4,6 +4,7 @@ use surehand_model::{CallId, Note, RawJson};
 
 use crate::approval::ApprovalRequest;
 use crate::connection::ServerStatus;
+use crate::elicitation::ServerQuestion;
 use crate::record::{Answer, CallRecord};
 
 /// Something that happened. In the order in which it happened.
@@ -44,6 +45,8 @@ pub enum HostEvent {
     },
     /// A person is being asked.
     ApprovalAsked(ApprovalRequest),
+    /// A server asks the person something while its tool runs.
+    ServerAsked(ServerQuestion),
     /// A call was answered.
     CallFinished(Box<CallRecord>),
     /// Something worth telling: a retry, a repair, something left out.

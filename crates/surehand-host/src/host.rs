@@ -17,6 +17,7 @@ use crate::catalog::{Catalog, CatalogEntry};
 use crate::clock::WallClock;
 use crate::config::Settings;
 use crate::connection::{self, BundledServer, Connection, ServerState, ServerStatus, Surroundings};
+use crate::elicitation::Respondent;
 use crate::event::{HostEvent, Observer};
 
 /// What the host is given by the program around it.
@@ -25,6 +26,8 @@ pub struct HostParts {
     pub bundled: Vec<BundledServer>,
     /// Who is asked before something runs.
     pub approver: Arc<dyn Approver>,
+    /// Who answers what servers ask the person; with nobody they are told no.
+    pub respondent: Option<Arc<dyn Respondent>>,
     /// The one HTTP client.
     pub http: HttpClient,
     /// The time of day.
@@ -41,8 +44,8 @@ pub struct Host {
     pub(crate) catalog: Catalog,
     pub(crate) policy: Policy,
     pub(crate) approver: Arc<dyn Approver>,
-    /// One question at a time.
-    pub(crate) asking: Semaphore,
+    /// One question at a time, whoever asks.
+    pub(crate) asking: Arc<Semaphore>,
     /// Tools that a person agreed to until the program ends, as (server, tool).
     pub(crate) agreed: Mutex<HashSet<(String, String)>>,
     pub(crate) audit: Audit,
@@ -62,7 +65,10 @@ impl Host {
         skipped.extend(policy_notes);
         let audit = Audit { run: parts.run.into(), log: open_audit(&settings, &mut skipped) };
 
+        let asking = Arc::new(Semaphore::new(1));
         let around = Surroundings {
+            respondent: parts.respondent,
+            asking: Arc::clone(&asking),
             bundled: Arc::new(parts.bundled),
             children: settings.children.clone(),
             http: parts.http,
@@ -122,7 +128,7 @@ impl Host {
             catalog,
             policy,
             approver: parts.approver,
-            asking: Semaphore::new(1),
+            asking,
             agreed: Mutex::default(),
             audit,
             clock: parts.clock,

@@ -224,14 +224,13 @@ impl Host {
         let Some(connection) = self.connection(&entry.server) else {
             return told(answers::tool_failed("The server is not connected.", None, None, false));
         };
-        let timeout = connection.call_timeout();
         let on_progress = |progress: Progress| {
             context
                 .observer
                 .event(HostEvent::CallProgress { id: call.id.clone(), message: in_words(&progress) });
         };
         let running =
-            AssertUnwindSafe(connection.call(&entry.tool.name, &underway.sent, timeout, &on_progress))
+            AssertUnwindSafe(connection.call(&entry.tool.name, &underway.sent, context, &on_progress))
                 .catch_unwind();
         let ended = tokio::select! {
             biased;

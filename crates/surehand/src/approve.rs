@@ -16,8 +16,8 @@ use crate::render::{BOLD, DIM, Screen, clean, paint};
 
 /// How soon a question that nobody waits for any more lets go of the keyboard.
 const LET_GO: Duration = Duration::from_millis(50);
-/// The longest answer that is read.
-const LONGEST_ANSWER: usize = 1024;
+/// The longest answer that is read: more than a terminal gives as one line, so no answer is ever taken for two.
+const LONGEST_ANSWER: usize = 4096;
 
 /// Whoever answers for the person, by the mode that was asked for: on a terminal the person, else nobody.
 pub(crate) fn approver(mode: Option<ApproveMode>, screen: &Arc<Screen>) -> Arc<dyn Approver> {
@@ -101,7 +101,7 @@ fn shown(value: &Json) -> String {
 }
 
 /// The text with everything invisible spelt out, so that nothing can hide from the person who decides.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         let hidden = c.is_control()
@@ -116,7 +116,7 @@ fn visible(text: &str) -> String {
 }
 
 /// Reads one line from the keyboard. Dropping the future lets go of the keyboard within [`LET_GO`].
-async fn read_line() -> io::Result<String> {
+pub(crate) async fn read_line() -> io::Result<String> {
     struct StopOnDrop(Arc<AtomicBool>);
     impl Drop for StopOnDrop {
         fn drop(&mut self) {

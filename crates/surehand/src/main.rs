@@ -5,6 +5,7 @@ mod bundled;
 mod cli;
 mod coerce;
 mod commands;
+mod elicit;
 mod error;
 mod models;
 mod render;

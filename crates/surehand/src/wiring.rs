@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approve::approver;
 use crate::bundled;
 use crate::cli::Common;
+use crate::elicit::respondent;
 use crate::error::{CommandError, Fault};
 use crate::render::{BOLD, Screen, clean, paint};
 
@@ -139,6 +140,7 @@ impl App {
         let parts = HostParts {
             bundled: bundled::servers(&http),
             approver: approver(self.common.approve, &self.screen),
+            respondent: respondent(self.common.approve, &self.screen),
             http,
             clock: wall_clock(),
             implementation: implementation(),

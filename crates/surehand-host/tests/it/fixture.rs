@@ -11,7 +11,7 @@ use surehand_host::config::{
 };
 use surehand_host::{
     Agent, AgentError, Answer, Approval, ApprovalRequest, Approver, BundledServer, Conversation, Host,
-    HostEvent, HostParts, NobodyToAsk, Observer, RunLimits, ToolRunner,
+    HostEvent, HostParts, NobodyToAsk, Observer, Respondent, RunLimits, ToolRunner,
 };
 use surehand_mcp::{Implementation, ServerHandler};
 use surehand_model::Json;
@@ -28,6 +28,7 @@ pub(crate) struct Setup {
     pub(crate) settings: Settings,
     pub(crate) limits: RunLimits,
     approver: Arc<dyn Approver>,
+    respondent: Option<Arc<dyn Respondent>>,
     bundled: Vec<BundledServer>,
 }
 
@@ -64,6 +65,7 @@ impl Setup {
             settings,
             limits: RunLimits::default(),
             approver: Arc::new(NobodyToAsk),
+            respondent: None,
             bundled: Vec::new(),
         }
     }
@@ -93,6 +95,11 @@ impl Setup {
         self
     }
 
+    pub(crate) fn respondent(mut self, respondent: Arc<dyn Respondent>) -> Self {
+        self.respondent = Some(respondent);
+        self
+    }
+
     pub(crate) fn limits(mut self, change: impl FnOnce(&mut RunLimits)) -> Self {
         change(&mut self.limits);
         self
@@ -103,6 +110,7 @@ impl Setup {
         let parts = HostParts {
             bundled: self.bundled,
             approver: self.approver,
+            respondent: self.respondent,
             http: HttpClient::new(Default::default()),
             clock: Arc::new(|| 1_700_000_000_000),
             implementation: Implementation { name: "test".into(), title: None, version: "1".into() },

@@ -5,6 +5,7 @@ mod audit;
 mod calls;
 mod config_edit;
 mod config_load;
+mod elicitation;
 mod fixture;
 mod limits;
 mod told;

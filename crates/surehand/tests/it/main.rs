@@ -6,6 +6,7 @@ mod ask;
 mod call;
 mod chat;
 mod config;
+mod elicit;
 mod errors;
 mod help;
 mod home;

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use crate::home::Home;
 
 /// A program on a terminal of its own. `script` makes the terminal; it is part of every Debian.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keyboard: Option<ChildStdin>,
     screen: ChildStdout,
@@ -16,7 +16,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn run(home: &Home, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn run(home: &Home, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let plain = home.command(arguments, variables);
         let words: Vec<String> = [plain.get_program()]
             .into_iter()
@@ -41,7 +41,7 @@ impl Terminal {
     }
 
     /// Waits until the text appears behind what was waited for before, and types.
-    fn at(&mut self, text: &str, keys: &str) {
+    pub(crate) fn at(&mut self, text: &str, keys: &str) {
         let mut buffer = [0; 1024];
         let place = loop {
             let found =
@@ -58,7 +58,7 @@ impl Terminal {
     }
 
     /// Waits for the end; gives everything that was seen and the exit code.
-    fn end(mut self) -> (String, i32) {
+    pub(crate) fn end(mut self) -> (String, i32) {
         self.screen.read_to_end(&mut self.seen).unwrap();
         drop(self.keyboard.take());
         let code = self.child.wait().unwrap().code().unwrap();
