@@ -27,7 +27,7 @@ const WIND_UP: Duration = Duration::from_secs(2);
 
 /// Whatever can run calls for the loop.
 pub trait ToolRunner: Send + Sync {
-    /// The tools a model may call now, under the names it must use, always in the same order.
+    /// The tools a model may call, under the names it must use, always in the same order. Asked once a run.
     fn offered(&self) -> Vec<Tool>;
 
     /// Runs one call and says what became of it. Never fails: whatever goes wrong is in the record. Ends soon after
@@ -115,8 +115,16 @@ impl Agent<'_> {
         conversation: &mut Conversation,
         cancel: &CancellationToken,
     ) -> Result<Answer, AgentError> {
+        let (history, notes) = mend(&conversation.messages);
+        let label = label_of(&history);
+        let system = self.system_prompt.iter().map(|text| Message::text(Role::System, text));
+        let messages = system.chain(history).collect();
+        let mut request = ModelRequest::new(self.model.clone(), messages, self.tools.offered());
+        request.max_output_tokens = self.limits.max_output_tokens;
         let mut run = Run {
             agent: self,
+            request,
+            label,
             clock: Arc::new(RunClock::start()),
             cancel,
             calls: Vec::new(),
@@ -126,6 +134,9 @@ impl Agent<'_> {
             text: String::new(),
             skipped: Vec::new(),
         };
+        for note in notes {
+            run.tell(note);
+        }
         let ended = run.until_done(conversation).await;
         let (stop, detail, failure) = match ended {
             Ok((stop, detail)) => (stop, detail, None),
@@ -151,6 +162,10 @@ impl Agent<'_> {
 
 struct Run<'a, 'c> {
     agent: &'a Agent<'a>,
+    /// What the model is asked. Grows with the conversation, so that a turn costs what is new in it and not the whole history.
+    request: ModelRequest,
+    /// The label of everything that the model has seen: the person's words, joined with every result so far.
+    label: Label,
     clock: Arc<RunClock>,
     cancel: &'c CancellationToken,
     calls: Vec<CallRecord>,
@@ -170,7 +185,7 @@ impl Run<'_, '_> {
                 return Ok(ended);
             }
             self.turns += 1;
-            let turn = match self.ask_model(conversation).await {
+            let turn = match self.ask_model().await {
                 Asked::Turn(turn) => turn,
                 Asked::Failed(failure) => return Err(failure),
                 Asked::Cancelled => return Ok((Stop::Cancelled, None)),
@@ -182,7 +197,7 @@ impl Run<'_, '_> {
             self.text = message.joined_text();
             let calls: Vec<ToolCall> = message.calls().cloned().collect();
             if !message.parts.is_empty() {
-                conversation.messages.push(message);
+                self.add(conversation, message);
             }
             if calls.is_empty() {
                 match turn.finish.reason {
@@ -202,17 +217,24 @@ impl Run<'_, '_> {
                     _ => return Ok((Stop::Complete, None)),
                 }
             }
-            let records = self.run_calls(calls, label_of(&conversation.messages)).await;
+            let records = self.run_calls(calls).await;
             let could_run = records.iter().any(|record| record.decided.verdict != Verdict::Invalid);
             self.stuck_turns = if could_run { 0 } else { self.stuck_turns + 1 };
-            conversation
-                .messages
-                .push(Message::results(records.iter().map(|record| record.result.clone()).collect()));
+            self.label =
+                records.iter().fold(self.label.clone(), |label, record| label.join(&record.result.label));
+            let results = records.iter().map(|record| record.result.clone()).collect();
+            self.add(conversation, Message::results(results));
             self.calls.extend(records);
             if self.cancel.is_cancelled() {
                 return Ok((Stop::Cancelled, None));
             }
         }
+    }
+
+    /// What was said or done stands in the conversation and in what the model is asked next.
+    fn add(&mut self, conversation: &mut Conversation, message: Message) {
+        self.request.messages.push(message.clone());
+        conversation.messages.push(message);
     }
 
     fn limit_reached(&self) -> Option<Ended> {
@@ -236,16 +258,8 @@ impl Run<'_, '_> {
         }
     }
 
-    async fn ask_model(&mut self, conversation: &Conversation) -> Asked {
+    async fn ask_model(&mut self) -> Asked {
         let agent = self.agent;
-        let (history, notes) = mend(&conversation.messages);
-        for note in notes {
-            self.tell(note);
-        }
-        let system = agent.system_prompt.iter().map(|text| Message::text(Role::System, text));
-        let messages = system.chain(history).collect();
-        let mut request = ModelRequest::new(agent.model.clone(), messages, agent.tools.offered());
-        request.max_output_tokens = agent.limits.max_output_tokens;
         agent.observer.event(HostEvent::TurnStarted(self.turns));
 
         let mut retried = false;
@@ -267,7 +281,7 @@ impl Run<'_, '_> {
             let answered = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Asked::Cancelled,
-                answered = agent.provider.answer(&request, &mut sink) => answered,
+                answered = agent.provider.answer(&self.request, &mut sink) => answered,
                 () = self.clock.reached(agent.limits.timeout) => return Asked::TimeUp,
             };
             match answered {
@@ -292,13 +306,13 @@ impl Run<'_, '_> {
     }
 
     /// Runs all calls side by side. The records stand in the order of the calls, one each, whatever happened.
-    async fn run_calls(&self, calls: Vec<ToolCall>, label: Label) -> Vec<CallRecord> {
+    async fn run_calls(&self, calls: Vec<ToolCall>) -> Vec<CallRecord> {
         let stop = self.cancel.child_token();
         let context = CallContext {
             clock: Arc::clone(&self.clock),
             cancel: stop.clone(),
             observer: Arc::clone(&self.agent.observer),
-            label,
+            label: self.label.clone(),
             max_output_tokens: self.agent.limits.max_output_tokens,
         };
         let mut running = JoinSet::new();
@@ -363,7 +377,7 @@ enum Asked {
     TimeUp,
 }
 
-/// The label of everything that a model has seen: the person's words, joined with every result so far.
+/// The label of a history.
 fn label_of(messages: &[Message]) -> Label {
     messages
         .iter()
