@@ -31,7 +31,7 @@ pub type RunTool = Arc<dyn Fn(RawJson) -> BoxFuture<'static, ToolOutput> + Send 
 
 /// A server made of tools: the [`ServerHandler`] of whoever has nothing but tools to offer.
 ///
-/// ```ignore
+/// ```text
 /// let server = Toolset::new("weather", "1.0").with(get_weather).into_handler();
 /// ```
 pub struct Toolset {

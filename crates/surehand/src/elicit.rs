@@ -30,14 +30,31 @@ enum Enough {
     Cancelled,
 }
 
+/// Says so when a question is gone before it was answered.
+struct Open<'a> {
+    screen: &'a Screen,
+    server: &'a str,
+    answered: bool,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.screen.say(&format!("{} no longer waits for an answer.", visible(self.server)));
+        }
+    }
+}
+
 impl Respondent for TerminalForm {
     fn respond<'a>(&'a self, question: &'a ServerQuestion) -> BoxFuture<'a, ElicitAnswer> {
         Box::pin(async move {
             let _quiet = self.screen.hold();
+            let mut open = Open { screen: &self.screen, server: &question.server, answered: false };
             let answer = match &question.request.ask {
                 ElicitAsk::Form(form) => self.fill_in(question, &form.fields).await,
                 ElicitAsk::Address { url, .. } => self.open(question, url).await,
             };
+            open.answered = true;
             answer.unwrap_or_else(|enough| match enough {
                 Enough::Declined => ElicitAnswer::Decline,
                 Enough::Cancelled => ElicitAnswer::Cancel,

@@ -83,7 +83,7 @@ fn text(output: &ToolOutput) -> String {
 #[test]
 fn a_schema_is_inlined_ordered_and_free_of_noise() {
     let tool = order().tool;
-    expect![[r##"{"type":"object","properties":{"what":{"type":"string","description":"What to order, in words."},"address":{"type":"object","description":"Where it goes.","properties":{"title":{"type":"string"},"next":{"anyOf":[{"$ref":"#/$defs/Address"},{"type":"null"}]}},"required":["title"]},"labels":{"type":"object","additionalProperties":{"type":"number"}},"count":{"type":"integer","description":"How many.","default":1,"maximum":9,"minimum":1},"size":{"type":["string","null"],"enum":["small","large",null]}},"required":["what","address","labels"],"$defs":{"Address":{"type":"object","description":"Where it goes.","properties":{"title":{"type":"string"},"next":{"anyOf":[{"$ref":"#/$defs/Address"},{"type":"null"}]}},"required":["title"]}},"additionalProperties":false}"##]]
+    expect![[r##"{"type":"object","properties":{"what":{"type":"string","description":"What to order, in words."},"address":{"type":"object","description":"Where it goes.","properties":{"title":{"type":"string"},"next":{"anyOf":[{"$ref":"#/$defs/Address"},{"type":"null"}]}},"required":["title"]},"labels":{"type":"object","additionalProperties":{"type":"number"}},"count":{"type":"integer","description":"How many.","minimum":1,"maximum":9,"default":1},"size":{"type":["string","null"],"enum":["small","large",null]}},"required":["what","address","labels"],"additionalProperties":false,"$defs":{"Address":{"type":"object","description":"Where it goes.","properties":{"title":{"type":"string"},"next":{"anyOf":[{"$ref":"#/$defs/Address"},{"type":"null"}]}},"required":["title"]}}}"##]]
     .assert_eq(tool.input_schema.as_str());
     expect![[
         r#"{"type":"object","properties":{"total":{"type":"integer","minimum":0}},"required":["total"]}"#
@@ -119,9 +119,9 @@ fn wrong_arguments_are_all_named_at_once_and_never_run() {
     let output = run(&order(), r#"{"what":5,"address":{"title":"x"},"labels":{},"count":12,"colour":"red"}"#);
     assert!(output.is_error);
     expect![[r#"
-        {"error":"invalid_arguments","tool":"order","details":[{"path":"/count","expected":"at most 9","got":"integer 12","message":"`/count`: expected at most 9, got integer 12."},
-        {"path":"/what","expected":"string","got":"integer 5","message":"`/what`: expected string, got integer 5."},
-        {"path":"/colour","expected":"one of the properties \"what\", \"address\", \"labels\", \"count\", \"size\"","got":"unknown property \"colour\"","message":"`/colour` is not a property the schema knows. Allowed: \"what\", \"address\", \"labels\", \"count\", \"size\"."}],"suggestion":"Call order again with /count, /what, /colour corrected, and everything else as it was."}"#]].assert_eq(&text(&output).replace("},{", "},\n{"));
+        {"error":"invalid_arguments","tool":"order","details":[{"path":"/what","expected":"string","got":"integer 5","message":"`/what`: expected string, got integer 5."},
+        {"path":"/count","expected":"at most 9","got":"integer 12","message":"`/count`: expected at most 9, got integer 12."},
+        {"path":"/colour","expected":"one of the properties \"what\", \"address\", \"labels\", \"count\", \"size\"","got":"unknown property \"colour\"","message":"`/colour` is not a property the schema knows. Allowed: \"what\", \"address\", \"labels\", \"count\", \"size\"."}],"suggestion":"Call order again with /what, /count, /colour corrected, and everything else as it was."}"#]].assert_eq(&text(&output).replace("},{", "},\n{"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use surehand_mcp::{
 };
 use surehand_mcp::{Feature, Id};
 use surehand_model::{Note, RawJson, Tool};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use self::post::{Asked, Failure, Poster};
@@ -38,6 +39,8 @@ pub(crate) struct HttpWire {
     /// Which arguments of which tools are repeated in headers.
     params: Mutex<HashMap<String, Vec<ParamHeader>>>,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
+    /// Listens to what the server says on its own.
+    listening: Mutex<JoinSet<()>>,
 }
 
 impl HttpWire {
@@ -67,7 +70,9 @@ impl HttpWire {
             reopening: tokio::sync::Mutex::new(()),
             params: Mutex::default(),
             on_event: options.on_event,
+            listening: Mutex::default(),
         };
+        wire.listen();
         Ok((wire, opened))
     }
 
@@ -113,6 +118,19 @@ impl HttpWire {
         outcome
     }
 
+    /// Listens, from now on, to what the server asks outside of the streams of calls. Only where somebody can be asked, for every
+    /// listener costs the server a connection.
+    fn listen(&self) {
+        let revision = self.speaker.revision();
+        if !revision.has(Feature::Sessions) || self.questions.capabilities() == ClientCapabilities::default()
+        {
+            return;
+        }
+        let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        listening.abort_all();
+        listening.spawn(self.poster.clone().listen(revision));
+    }
+
     /// Opens the session anew, unless somebody else has done so since `lost` was the session.
     async fn reopen(&self, lost: Option<String>) -> Result<(), ClientError> {
         let _turn = self.reopening.lock().await;
@@ -133,6 +151,7 @@ impl HttpWire {
             );
             return Err(ClientError::Protocol { what });
         }
+        self.listen();
         if let Some(listen) = &self.on_event {
             let note = Note::new("server", "session opened anew", "the server had forgotten the one before");
             listen(ClientEvent::Note(note));
@@ -163,6 +182,7 @@ impl HttpWire {
     }
 
     pub(crate) async fn close(self) {
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
         let ending = async {
             self.poster.finish_asides().await;
             self.poster.delete_session(self.speaker.revision()).await;

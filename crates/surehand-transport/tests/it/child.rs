@@ -152,7 +152,7 @@ async fn a_time_out_tells_the_server_and_a_late_answer_is_dropped() {
     let outcome = client.call_tool("slow", &RawJson::empty_object(), within(after)).await;
     assert_eq!(outcome, Err(ClientError::Timeout { after }));
     assert_eq!(call(&client).await, Ok("hello".to_owned()));
-    let data = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"no answer in time","requestId":3}}"#;
+    let data = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"no answer in time"}}"#;
     let log = LogMessage { level: "info".to_owned(), logger: None, data: RawJson::parse(data).unwrap() };
     assert_eq!(*events.lock().unwrap(), [ClientEvent::Notice(ServerNotice::Log(log))]);
 }

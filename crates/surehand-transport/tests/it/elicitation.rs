@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::Response;
+use axum::http::{Method, Response};
 use axum::routing::any;
 use serde_json::{Value, json};
 use surehand_mcp::BoxFuture;
@@ -250,6 +250,10 @@ struct Endpoint {
 
 #[derive(Default)]
 struct Script {
+    /// Where it asks, unless it does so on the stream of the call.
+    aside: Option<mpsc::Sender<String>>,
+    /// The other end, until somebody listens.
+    heard_aside: Mutex<Option<mpsc::Receiver<String>>>,
     /// The stream of the call, and the call's id.
     call: Mutex<Option<(mpsc::Sender<String>, Value)>>,
     heard: Mutex<Vec<Value>>,
@@ -257,7 +261,18 @@ struct Script {
 
 impl Endpoint {
     async fn start() -> Self {
-        let script = Arc::new(Script::default());
+        Self::serve(Script::default()).await
+    }
+
+    /// It asks on the stream for what belongs to no request.
+    async fn asking_aside() -> Self {
+        let (aside, heard) = mpsc::channel(8);
+        Self::serve(Script { aside: Some(aside), heard_aside: Mutex::new(Some(heard)), ..Script::default() })
+            .await
+    }
+
+    async fn serve(script: Script) -> Self {
+        let script = Arc::new(script);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = Router::new().fallback(any(answer)).with_state(script.clone());
@@ -271,13 +286,26 @@ impl Endpoint {
     }
 }
 
-async fn answer(State(script): State<Arc<Script>>, body: Bytes) -> Response<Body> {
+fn events(mut events: mpsc::Receiver<String>) -> Response<Body> {
+    let events = futures_util::stream::poll_fn(move |context| {
+        events
+            .poll_recv(context)
+            .map(|event| event.map(|event| Ok::<_, Infallible>(format!("event: message\ndata: {event}\n\n"))))
+    });
+    Response::builder().header("Content-Type", "text/event-stream").body(Body::from_stream(events)).unwrap()
+}
+
+async fn answer(State(script): State<Arc<Script>>, method: Method, body: Bytes) -> Response<Body> {
     let message: Value = serde_json::from_slice(&body).unwrap_or_default();
     let reply = |status: u16, kind: &str, body: Body| {
         Response::builder().status(status).header("Content-Type", kind).body(body).unwrap()
     };
     let json = |value: Value| reply(200, "application/json", Body::from(value.to_string()));
     let id = message["id"].clone();
+    let listened = if method == Method::GET { script.heard_aside.lock().unwrap().take() } else { None };
+    if let Some(stream) = listened {
+        return events(stream);
+    }
     match message["method"].as_str() {
         Some("initialize") => {
             script.heard.lock().unwrap().push(message["params"]["capabilities"].clone());
@@ -286,17 +314,13 @@ async fn answer(State(script): State<Arc<Script>>, body: Bytes) -> Response<Body
             )
         }
         Some("tools/call") => {
-            let (sender, mut events) = mpsc::channel(8);
+            let (sender, stream) = mpsc::channel(8);
             let form: Value = serde_json::from_str(FORM).unwrap();
-            let ask = json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": form});
-            sender.send(ask.to_string()).await.unwrap();
-            *script.call.lock().unwrap() = Some((sender, id));
-            let events = futures_util::stream::poll_fn(move |context| {
-                events.poll_recv(context).map(|event| {
-                    event.map(|event| Ok::<_, Infallible>(format!("event: message\ndata: {event}\n\n")))
-                })
-            });
-            reply(200, "text/event-stream", Body::from_stream(events))
+            let ask = json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": form})
+                .to_string();
+            *script.call.lock().unwrap() = Some((sender.clone(), id));
+            script.aside.as_ref().unwrap_or(&sender).send(ask).await.unwrap();
+            events(stream)
         }
         Some("notifications/initialized" | "notifications/cancelled") => {
             reply(202, "text/plain", Body::empty())
@@ -337,4 +361,15 @@ async fn a_server_behind_an_address_is_told_at_once_that_nobody_is_there() {
     call(&client, CallOptions::default()).await.unwrap();
     let declined = json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "decline"}});
     assert_eq!(*endpoint.script.heard.lock().unwrap(), [json!({}), declined]);
+}
+
+#[tokio::test]
+async fn a_server_may_ask_on_the_stream_that_belongs_to_no_call() {
+    let endpoint = Endpoint::asking_aside().await;
+    let person = Person::who_thinks(Duration::from_millis(2_500), city());
+    let client = connect(endpoint.target(), Some(person)).await;
+    call(&client, within(Duration::from_secs(2))).await.unwrap();
+    let heard = endpoint.script.heard.lock().unwrap()[1].clone();
+    assert_eq!(heard, json!({"jsonrpc": "2.0", "id": 7, "result": filled_in()}));
+    client.close().await;
 }

@@ -29,7 +29,7 @@ async fn every_wire_gives_the_same_facts_and_the_same_tools() {
         let listing = client.list_tools().await.unwrap();
         let annotations = ToolAnnotations { read_only: Some(true), ..ToolAnnotations::default() };
         let expected =
-            Tool { annotations, ..Tool::new("echo", "Does echo.", raw(r#"{"big":1,"type":"object"}"#)) };
+            Tool { annotations, ..Tool::new("echo", "Does echo.", raw(r#"{"type":"object","big":1}"#)) };
         assert_eq!(
             (&listing.items[0], listing.items.len(), listing.notes),
             (&expected, 7, vec![]),

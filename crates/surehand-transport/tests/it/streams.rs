@@ -50,7 +50,7 @@ async fn an_id_that_is_still_in_use_is_refused_and_a_cancelled_call_is_not_answe
         heard,
         [
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a request with id 1 is still running"}}"#,
-            r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"text":"a call was dropped","type":"text"}]}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"a call was dropped"}]}}"#,
         ]
     );
 }

@@ -72,5 +72,5 @@ fn ctrl_c_at_the_form_ends_the_call_and_the_command() {
     let mut terminal = Terminal::run(&home, &ARGUMENTS, &[]);
     terminal.at("[1/2]", "\u{3}");
     let (seen, code) = terminal.end();
-    assert!(code != 0 && seen.contains("cancelled"), "{code} {seen}");
+    assert!(code != 0 && seen.contains("trips no longer waits for an answer."), "{code} {seen}");
 }

@@ -155,7 +155,10 @@ impl FormField {
         }
         let validator = Validator::for_value(&self.schema).map_err(|fault| fault.to_string())?;
         let violations = validator.check(value);
-        let sentences: Vec<&str> = violations.iter().map(|violation| violation.message.as_str()).collect();
+        let sentences: Vec<String> = violations
+            .iter()
+            .map(|violation| format!("Expected {}, got {}.", violation.expected, violation.got))
+            .collect();
         if sentences.is_empty() { Ok(()) } else { Err(sentences.join(" ")) }
     }
 }

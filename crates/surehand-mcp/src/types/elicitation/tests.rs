@@ -139,8 +139,11 @@ fn a_value_that_a_field_does_not_take_is_never_sent() {
         answer(r#"{"type":"integer","minimum":1}"#, "12345678901234567890"),
         accepted("12345678901234567890")
     );
+    assert_eq!(
+        answer(r#"{"type":"integer","minimum":1}"#, "0"),
+        Err("Expected at least 1, got integer 0.".to_owned())
+    );
     for (field, value) in [
-        (r#"{"type":"integer","minimum":1}"#, "0"),
         (r#"{"type":"integer"}"#, "1.5"),
         (r#"{"type":"number"}"#, r#""1""#),
         (r#"{"type":"boolean"}"#, r#""yes""#),

@@ -136,7 +136,7 @@ fn each_revision_is_told_only_what_it_has_words_for() {
 fn structured_output_goes_where_the_revision_has_it_and_as_text_everywhere() {
     let output = ToolOutput { structured: Some(raw("[1.10]")), ..ToolOutput::default() }.with_text();
     let written = Revision::ALL.map(|revision| write_output(&output, revision));
-    let text = r#""content":[{"text":"[1.10]","type":"text"}]"#;
+    let text = r#""content":[{"type":"text","text":"[1.10]"}]"#;
     let full = format!("{text},\"structuredContent\":[1.10]");
     assert_eq!(written, [text, text, text, text, &full]);
 }

@@ -1,9 +1,9 @@
-use std::future::Future;
-use std::pin::pin;
+mod stream;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use surehand_mcp::{EnvelopeLimits, Exchange, Feature, Incoming, Progress, Revision, RpcError};
+use surehand_mcp::{EnvelopeLimits, Exchange, Feature, Progress, Revision, RpcError};
 use surehand_model::{Note, RawJson, Secret};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -13,14 +13,9 @@ use super::super::error::{ClientError, OpenError};
 use super::super::questions::{Pending, Questions};
 use super::super::{ClientEvent, ClientOptions, HttpTarget, shown};
 use crate::http::{HttpClient, HttpError, HttpRequest, HttpResponse, Method};
-use crate::sse::SseDecoder;
 
 const SESSION_HEADER: &str = "Mcp-Session-Id";
 const VERSION_HEADER: &str = "MCP-Protocol-Version";
-/// How long is waited before a broken stream is taken up again, where the server does not say.
-const RETRY: Duration = Duration::from_secs(1);
-/// A server may not make us wait longer than this.
-const RETRY_LIMIT: Duration = Duration::from_secs(60);
 /// How long a message may take that nobody waits for.
 const ASIDE: Duration = Duration::from_secs(10);
 /// How much of a foreign answer is kept to be shown.
@@ -148,101 +143,6 @@ impl Poster {
             let _ = self.shared.http.send(self.request(Method::DELETE, Some(revision), &[], None)).await;
             self.forget_session();
         }
-    }
-
-    /// Reads events until the answer comes. Where the revision allows it, a stream that broke is taken up again.
-    async fn read_stream(
-        &self,
-        mut response: HttpResponse,
-        asked: &Asked<'_>,
-        exchange: &mut Exchange<()>,
-    ) -> Result<RawJson, Failure> {
-        // The questions of a stream end with it: the call's answer has come, or nobody waits for it any more.
-        let mut pending = Pending::new(self.shared.questions.clone());
-        let (mut last_id, mut retry) = (None, RETRY);
-        loop {
-            let mut decoder = SseDecoder::new(self.shared.limits.bytes);
-            let broken = loop {
-                let chunk = match self.asking(&mut pending, asked, response.chunk()).await {
-                    Ok(Some(chunk)) => chunk,
-                    Ok(None) => break None,
-                    Err(error) => break Some(error),
-                };
-                let events = decoder.push(&chunk).map_err(|error| Failure::Protocol(error.to_string()))?;
-                for event in events.into_iter().filter(|event| event.event == "message") {
-                    if let Some(outcome) = self.take(&event.data, asked, exchange, &mut pending) {
-                        return outcome.map_err(Failure::Rpc);
-                    }
-                }
-            };
-            last_id = decoder.last_id().map(str::to_owned).or(last_id);
-            if let Some(milliseconds) = decoder.retry() {
-                retry = Duration::from_millis(milliseconds).min(RETRY_LIMIT);
-            }
-            let resumable = asked.revision.is_some_and(|revision| revision.has(Feature::StreamResumption));
-            let Some(id) = last_id.as_ref().filter(|_| resumable) else {
-                return Err(match broken {
-                    Some(error) => error.into(),
-                    None => Failure::Protocol("the server ended its stream without an answer".to_owned()),
-                });
-            };
-            let headers = [("Last-Event-ID".to_owned(), id.clone())];
-            let resumed = async {
-                tokio::time::sleep(retry).await;
-                let request = self.request(Method::GET, asked.revision, &headers, None);
-                self.judge(self.shared.http.send(request).await?).await
-            };
-            response = self.asking(&mut pending, asked, resumed).await?;
-        }
-    }
-
-    /// Waits for `work`; meanwhile the server's questions are answered.
-    async fn asking<T>(&self, pending: &mut Pending, asked: &Asked<'_>, work: impl Future<Output = T>) -> T {
-        let mut work = pin!(work);
-        loop {
-            tokio::select! {
-                outcome = &mut work => return outcome,
-                message = pending.next() => self.reply(message, asked),
-            }
-        }
-    }
-
-    /// Answers a request of the server.
-    fn reply(&self, message: String, asked: &Asked<'_>) {
-        if let Some(revision) = asked.revision {
-            self.aside(message, revision);
-        }
-    }
-
-    /// Takes one message in. Gives the outcome when it is the answer.
-    fn take(
-        &self,
-        text: &str,
-        asked: &Asked<'_>,
-        exchange: &mut Exchange<()>,
-        pending: &mut Pending,
-    ) -> Option<Result<RawJson, RpcError>> {
-        let mut answer = None;
-        for item in exchange.receive(text) {
-            match item {
-                Incoming::Answer { outcome, .. } => answer = Some(outcome),
-                Incoming::Progress { progress, .. } => {
-                    if let Some(listen) = asked.on_progress {
-                        listen(progress);
-                    }
-                }
-                Incoming::Question { id, params } => {
-                    if let Some(message) = pending.ask(id, params) {
-                        self.reply(message, asked);
-                    }
-                }
-                Incoming::Withdrawn { id } => pending.withdraw(&id),
-                Incoming::Reply(message) => self.reply(message, asked),
-                Incoming::Notice(notice) => self.event(ClientEvent::Notice(notice)),
-                Incoming::Note(note) => self.event(ClientEvent::Note(note)),
-            }
-        }
-        answer
     }
 
     /// Sends something that nobody waits for, such as the answer to a request of the server.
