@@ -54,6 +54,9 @@ pub(crate) struct Common {
     /// The form of the results.
     #[arg(long, global = true, value_enum, value_name = "FORM", default_value_t = OutputForm::Text)]
     pub(crate) output: OutputForm,
+    /// The same as --output json.
+    #[arg(long, global = true, conflicts_with = "output")]
+    json: bool,
     /// What happens to calls that need a person's approval; always does not touch what policy denies [default: ask on a
     /// terminal, never elsewhere]
     #[arg(long, global = true, value_enum, value_name = "HOW")]
@@ -123,7 +126,10 @@ pub(crate) fn run() -> ExitCode {
     let terminal = Terminal::detect(&environment);
     match parse(&words) {
         Ok(Parsed::Run(parsed)) => {
-            let (common, command) = *parsed;
+            let (mut common, command) = *parsed;
+            if common.json {
+                common.output = OutputForm::Json;
+            }
             let screen = Arc::new(Screen::new(terminal, common.output, common.verbose));
             let app = App { environment, common, screen };
             let outcome = dispatch(command, &app).and_then(|()| Ok(app.screen.flush()?));
@@ -223,6 +229,7 @@ fn form_wanted(words: &[OsString]) -> OutputForm {
         None => None,
     });
     match value {
+        None if words.contains(&"--json") => OutputForm::Json,
         Some("json") => OutputForm::Json,
         Some("stream-json") => OutputForm::StreamJson,
         _ => OutputForm::Text,
@@ -285,6 +292,7 @@ mod tests {
         let form = |words: &[&str]| form_wanted(&words.iter().map(OsString::from).collect::<Vec<_>>());
         assert_eq!(form(&["surehand", "--output", "json", "nope"]), OutputForm::Json);
         assert_eq!(form(&["surehand", "nope", "--output=stream-json"]), OutputForm::StreamJson);
+        assert_eq!(form(&["surehand", "nope", "--json"]), OutputForm::Json);
         assert_eq!(form(&["surehand", "mcp", "add", "x", "--", "--output", "json"]), OutputForm::Text);
     }
 }

@@ -25,15 +25,15 @@ pub(crate) struct CallArgs {
     /// SERVER/TOOL, or the tool's name alone where only one server has it.
     tool: String,
     /// Arguments, read by the tool's schema: numbers become numbers. A list is JSON or one item a word (tag=a tag=b).
-    #[arg(value_name = "KEY=VALUE", conflicts_with = "json")]
+    #[arg(value_name = "KEY=VALUE", conflicts_with = "exact")]
     arguments: Vec<String>,
     /// All arguments as one JSON object, sent as it is.
     #[arg(long = "args", value_name = "JSON")]
-    json: Option<String>,
+    exact: Option<String>,
 }
 
 pub(crate) fn run(args: &CallArgs, app: &App) -> Result<(), CommandError> {
-    let exact = args.json.as_deref().map(exact_arguments).transpose()?;
+    let exact = args.exact.as_deref().map(exact_arguments).transpose()?;
     let mut settings = app.settings()?;
     if let Some(timeout) = app.common.timeout {
         for server in &mut settings.servers {

@@ -85,7 +85,8 @@ struct AddJsonArgs {
     /// The name it gets.
     name: String,
     /// The entry, such as {"command":"npx","args":["-y","server"]}, or a whole mcpServers block that holds it.
-    json: String,
+    #[arg(value_name = "JSON")]
+    entry: String,
     #[command(flatten)]
     place: Place,
     #[command(flatten)]
@@ -155,7 +156,7 @@ pub(crate) fn run(args: McpArgs, app: &App) -> Result<(), CommandError> {
             add(&args.name, entry, &args.place, &args.how, app)
         }
         McpCommand::AddJson(args) => {
-            let entry = entry_in(&args.json, &args.name)?;
+            let entry = entry_in(&args.entry, &args.name)?;
             add(&args.name, entry, &args.place, &args.how, app)
         }
         McpCommand::List(ListArgs {}) => list(app),

@@ -50,7 +50,7 @@ fn exact_json_is_sent_as_it_is() {
         expect![[r#"
             exit 0
             --- stdout
-            {"content":[{"text":"one\n","type":"text"}],"isError":false}
+            {"content":[{"type":"text","text":"one\n"}],"isError":false}
         "#]],
     );
 }

@@ -162,20 +162,20 @@ fn an_unknown_tool_gets_a_suggestion() {
         &Home::new(),
         &["call", "get_curent_time"],
         expect![[r#"
-        exit 5
-        --- stderr
-        error: there is no tool `get_curent_time`
-        hint: Did you mean time/get_current_time?
-    "#]],
+            exit 5
+            --- stderr
+            error: there is no tool `get_curent_time`
+            hint: Did you mean time/get_current_time?
+        "#]],
     );
     check(
         &Home::new(),
         &["call", "time/nothing", "--output", "json"],
         expect![[r#"
-        exit 5
-        --- stderr
-        {"error":{"code":"unknown_tool","message":"there is no tool `time/nothing`","hint":"`surehand tools` lists what there is."}}
-    "#]],
+            exit 5
+            --- stderr
+            {"error":{"code":"unknown_tool","message":"there is no tool `time/nothing`","hint":"`surehand tools` lists what there is."}}
+        "#]],
     );
 }
 
@@ -214,11 +214,15 @@ fn a_configuration_that_cannot_be_read_is_said_and_costs_only_itself() {
         "config/surehand/surehand.json",
         "{\"mcpServers\": {\n  \"a\": {\"command\": \"C:\\Users\\me\"}\n}}",
     );
-    check(&home, &["tools", "weather"], expect![[r#"
+    check(
+        &home,
+        &["tools", "weather"],
+        expect![[r#"
         exit 0
         --- stdout
         weather/get_weather  (city, days?, units?)  Current weather and forecast for a city (天气).
         --- stderr
         note: ~/config/surehand/surehand.json:2:23: the file cannot be read, so nothing in it is used: `\U` is no escape that JSON knows: in JSON each backslash of a path is doubled: "C:\\Users\\me"
-    "#]]);
+    "#]],
+    );
 }

@@ -76,6 +76,7 @@ fn the_whole_help() {
                                                local/qwen2.5-coder-1.5b, script:FILE
                   --output <FORM>              The form of the results [default: text] [possible values: text,
                                                json, stream-json]
+                  --json                       The same as --output json
                   --approve <HOW>              What happens to calls that need a person's approval; always does
                                                not touch what policy denies [default: ask on a terminal, never
                                                elsewhere] [possible values: ask, never, always]
@@ -128,14 +129,17 @@ fn help_of_ask() {
 
                   --output <FORM>
                       The form of the results
-          
+
                       [default: text]
                       [possible values: text, json, stream-json]
+
+                  --json
+                      The same as --output json
 
                   --approve <HOW>
                       What happens to calls that need a person's approval; always does not touch what policy
                       denies [default: ask on a terminal, never elsewhere]
-          
+
                       [possible values: ask, never, always]
 
                   --max-turns <N>
@@ -194,14 +198,17 @@ fn help_of_chat() {
 
                   --output <FORM>
                       The form of the results
-          
+
                       [default: text]
                       [possible values: text, json, stream-json]
+
+                  --json
+                      The same as --output json
 
                   --approve <HOW>
                       What happens to calls that need a person's approval; always does not touch what policy
                       denies [default: ask on a terminal, never elsewhere]
-          
+
                       [possible values: ask, never, always]
 
                   --max-turns <N>
@@ -241,7 +248,7 @@ fn help_of_tools() {
             Options:
                   --format <FORMAT>
                       How they are written
-          
+
                       [possible values: table, json, openai, anthropic, gemini, mcp]
 
               -h, --help
@@ -260,14 +267,17 @@ fn help_of_tools() {
 
                   --output <FORM>
                       The form of the results
-          
+
                       [default: text]
                       [possible values: text, json, stream-json]
+
+                  --json
+                      The same as --output json
 
                   --approve <HOW>
                       What happens to calls that need a person's approval; always does not touch what policy
                       denies [default: ask on a terminal, never elsewhere]
-          
+
                       [possible values: ask, never, always]
 
                   --max-turns <N>
@@ -327,14 +337,17 @@ fn help_of_call() {
 
                   --output <FORM>
                       The form of the results
-          
+
                       [default: text]
                       [possible values: text, json, stream-json]
+
+                  --json
+                      The same as --output json
 
                   --approve <HOW>
                       What happens to calls that need a person's approval; always does not touch what policy
                       denies [default: ask on a terminal, never elsewhere]
-          
+
                       [possible values: ask, never, always]
 
                   --max-turns <N>
@@ -363,43 +376,44 @@ fn help_of_mcp() {
     check(
         &["mcp", "--help"],
         expect![[r#"
-        exit 0
-        --- stdout
-        Add, look at, remove and trust MCP servers
+            exit 0
+            --- stdout
+            Add, look at, remove and trust MCP servers
 
-        Usage: surehand mcp [OPTIONS] <COMMAND>
+            Usage: surehand mcp [OPTIONS] <COMMAND>
 
-        Commands:
-          add       Add a server: a command line behind `--`, one command, or a URL
-          add-json  Add a server from its JSON entry, as a README shows it
-          list      List the configured servers. Starts nothing
-          get       Show one server: where it is written, how it is started, what is wrong with it
-          remove    Change one server's entry
-          enable    Change one server's entry
-          disable   Change one server's entry
-          trust     Trust this project's .mcp.json, so that its servers may start
+            Commands:
+              add       Add a server: a command line behind `--`, one command, or a URL
+              add-json  Add a server from its JSON entry, as a README shows it
+              list      List the configured servers. Starts nothing
+              get       Show one server: where it is written, how it is started, what is wrong with it
+              remove    Change one server's entry
+              enable    Change one server's entry
+              disable   Change one server's entry
+              trust     Trust this project's .mcp.json, so that its servers may start
 
-        Options:
-          -h, --help  Print help
+            Options:
+              -h, --help  Print help
 
-        Common options:
-              --config <FILE>              Read this configuration file instead of the user's
-              --server <NAME=COMMAND|URL>  Use this server too, for this run only. May be given several
-                                           times
-              --model <PROVIDER/MODEL>     Who answers, for example anthropic/claude-sonnet-5, ollama/qwen3,
-                                           local/qwen2.5-coder-1.5b, script:FILE
-              --output <FORM>              The form of the results [default: text] [possible values: text,
-                                           json, stream-json]
-              --approve <HOW>              What happens to calls that need a person's approval; always does
-                                           not touch what policy denies [default: ask on a terminal, never
-                                           elsewhere] [possible values: ask, never, always]
-              --max-turns <N>              Ask the model at most this often for one question
-              --timeout <DURATION>         Stop after this long, for example 30s, 5m, 500ms. A bare number
-                                           is seconds
-          -v, --verbose...                 Say more on stderr
-          -y, --yes                        Answer yes to questions about downloads and overwriting;
-                                           approvals of calls are --approve's part
-    "#]],
+            Common options:
+                  --config <FILE>              Read this configuration file instead of the user's
+                  --server <NAME=COMMAND|URL>  Use this server too, for this run only. May be given several
+                                               times
+                  --model <PROVIDER/MODEL>     Who answers, for example anthropic/claude-sonnet-5, ollama/qwen3,
+                                               local/qwen2.5-coder-1.5b, script:FILE
+                  --output <FORM>              The form of the results [default: text] [possible values: text,
+                                               json, stream-json]
+                  --json                       The same as --output json
+                  --approve <HOW>              What happens to calls that need a person's approval; always does
+                                               not touch what policy denies [default: ask on a terminal, never
+                                               elsewhere] [possible values: ask, never, always]
+                  --max-turns <N>              Ask the model at most this often for one question
+                  --timeout <DURATION>         Stop after this long, for example 30s, 5m, 500ms. A bare number
+                                               is seconds
+              -v, --verbose...                 Say more on stderr
+              -y, --yes                        Answer yes to questions about downloads and overwriting;
+                                               approvals of calls are --approve's part
+        "#]],
     );
 }
 
@@ -408,56 +422,57 @@ fn help_of_mcp_add() {
     check(
         &["mcp", "add", "--help"],
         expect![[r#"
-        exit 0
-        --- stdout
-        Add a server: a command line behind `--`, one command, or a URL
+            exit 0
+            --- stdout
+            Add a server: a command line behind `--`, one command, or a URL
 
-        Usage: surehand mcp add [OPTIONS] <NAME> [COMMAND|URL]... [-- <COMMAND LINE>...]
+            Usage: surehand mcp add [OPTIONS] <NAME> [COMMAND|URL]... [-- <COMMAND LINE>...]
 
-        Arguments:
-          <NAME>             The name it gets
-          [COMMAND|URL]...   A URL, or one command, which is never split at blanks
-          [COMMAND LINE]...  The server's own command line, word by word
+            Arguments:
+              <NAME>             The name it gets
+              [COMMAND|URL]...   A URL, or one command, which is never split at blanks
+              [COMMAND LINE]...  The server's own command line, word by word
 
-        Options:
-          -t, --transport <TRANSPORT>  How it is reached [default: http for a URL, stdio for a command]
-                                       [possible values: stdio, http, sse]
-          -e, --env <KEY=VALUE>        A variable of its environment. May be given several times
-          -H, --header <NAME: VALUE>   A header sent with each request to its URL. May be given several
-                                       times
-          -s, --scope <SCOPE>          Whose file: the user's, or the project's .mcp.json [possible values:
-                                       user, project]
-              --force                  Replace an entry of the same name
-              --dry-run                Only show what would change
-          -h, --help                   Print help
-
-        Common options:
-              --config <FILE>              Read this configuration file instead of the user's
-              --server <NAME=COMMAND|URL>  Use this server too, for this run only. May be given several
+            Options:
+              -t, --transport <TRANSPORT>  How it is reached [default: http for a URL, stdio for a command]
+                                           [possible values: stdio, http, sse]
+              -e, --env <KEY=VALUE>        A variable of its environment. May be given several times
+              -H, --header <NAME: VALUE>   A header sent with each request to its URL. May be given several
                                            times
-              --model <PROVIDER/MODEL>     Who answers, for example anthropic/claude-sonnet-5, ollama/qwen3,
-                                           local/qwen2.5-coder-1.5b, script:FILE
-              --output <FORM>              The form of the results [default: text] [possible values: text,
-                                           json, stream-json]
-              --approve <HOW>              What happens to calls that need a person's approval; always does
-                                           not touch what policy denies [default: ask on a terminal, never
-                                           elsewhere] [possible values: ask, never, always]
-              --max-turns <N>              Ask the model at most this often for one question
-              --timeout <DURATION>         Stop after this long, for example 30s, 5m, 500ms. A bare number
-                                           is seconds
-          -v, --verbose...                 Say more on stderr
-          -y, --yes                        Answer yes to questions about downloads and overwriting;
-                                           approvals of calls are --approve's part
+              -s, --scope <SCOPE>          Whose file: the user's, or the project's .mcp.json [possible values:
+                                           user, project]
+                  --force                  Replace an entry of the same name
+                  --dry-run                Only show what would change
+              -h, --help                   Print help
 
-        Examples:
-          surehand mcp add files -- npx -y @modelcontextprotocol/server-filesystem /data
-          surehand mcp add -e API_KEY='${API_KEY}' search -- uvx search-server
-          surehand mcp add notion https://mcp.notion.com/mcp
-          surehand mcp add -H 'Authorization: Bearer ${TOKEN}' work https://mcp.example.com/mcp
-          surehand mcp add hopper '/Applications/Hopper Disassembler.app/Contents/MacOS/HopperMCPServer'
+            Common options:
+                  --config <FILE>              Read this configuration file instead of the user's
+                  --server <NAME=COMMAND|URL>  Use this server too, for this run only. May be given several
+                                               times
+                  --model <PROVIDER/MODEL>     Who answers, for example anthropic/claude-sonnet-5, ollama/qwen3,
+                                               local/qwen2.5-coder-1.5b, script:FILE
+                  --output <FORM>              The form of the results [default: text] [possible values: text,
+                                               json, stream-json]
+                  --json                       The same as --output json
+                  --approve <HOW>              What happens to calls that need a person's approval; always does
+                                               not touch what policy denies [default: ask on a terminal, never
+                                               elsewhere] [possible values: ask, never, always]
+                  --max-turns <N>              Ask the model at most this often for one question
+                  --timeout <DURATION>         Stop after this long, for example 30s, 5m, 500ms. A bare number
+                                               is seconds
+              -v, --verbose...                 Say more on stderr
+              -y, --yes                        Answer yes to questions about downloads and overwriting;
+                                               approvals of calls are --approve's part
 
-        ${NAME} stays in the file as it is and is filled from the environment when the server starts.
-    "#]],
+            Examples:
+              surehand mcp add files -- npx -y @modelcontextprotocol/server-filesystem /data
+              surehand mcp add -e API_KEY='${API_KEY}' search -- uvx search-server
+              surehand mcp add notion https://mcp.notion.com/mcp
+              surehand mcp add -H 'Authorization: Bearer ${TOKEN}' work https://mcp.example.com/mcp
+              surehand mcp add hopper '/Applications/Hopper Disassembler.app/Contents/MacOS/HopperMCPServer'
+
+            ${NAME} stays in the file as it is and is filled from the environment when the server starts.
+        "#]],
     );
 }
 
@@ -477,7 +492,7 @@ fn help_of_server() {
             Arguments:
               <NAME>
                       Which one
-          
+
                       [possible values: files, time, weather]
 
             Options:
@@ -507,14 +522,17 @@ fn help_of_server() {
 
                   --output <FORM>
                       The form of the results
-          
+
                       [default: text]
                       [possible values: text, json, stream-json]
+
+                  --json
+                      The same as --output json
 
                   --approve <HOW>
                       What happens to calls that need a person's approval; always does not touch what policy
                       denies [default: ask on a terminal, never elsewhere]
-          
+
                       [possible values: ask, never, always]
 
                   --max-turns <N>
@@ -538,38 +556,39 @@ fn help_of_models() {
     check(
         &["models", "--help"],
         expect![[r#"
-        exit 0
-        --- stdout
-        See what can answer; fetch an embedded model
+            exit 0
+            --- stdout
+            See what can answer; fetch an embedded model
 
-        Usage: surehand models [OPTIONS] <COMMAND>
+            Usage: surehand models [OPTIONS] <COMMAND>
 
-        Commands:
-          list  List the embedded models, and the providers that have a key or an address. Asks nobody
-          pull  Fetch an embedded model, such as local/qwen2.5-coder-0.5b
-          show  Show who would answer, or what is known about one model
+            Commands:
+              list  List the embedded models, and the providers that have a key or an address. Asks nobody
+              pull  Fetch an embedded model, such as local/qwen2.5-coder-0.5b
+              show  Show who would answer, or what is known about one model
 
-        Options:
-          -h, --help  Print help
+            Options:
+              -h, --help  Print help
 
-        Common options:
-              --config <FILE>              Read this configuration file instead of the user's
-              --server <NAME=COMMAND|URL>  Use this server too, for this run only. May be given several
-                                           times
-              --model <PROVIDER/MODEL>     Who answers, for example anthropic/claude-sonnet-5, ollama/qwen3,
-                                           local/qwen2.5-coder-1.5b, script:FILE
-              --output <FORM>              The form of the results [default: text] [possible values: text,
-                                           json, stream-json]
-              --approve <HOW>              What happens to calls that need a person's approval; always does
-                                           not touch what policy denies [default: ask on a terminal, never
-                                           elsewhere] [possible values: ask, never, always]
-              --max-turns <N>              Ask the model at most this often for one question
-              --timeout <DURATION>         Stop after this long, for example 30s, 5m, 500ms. A bare number
-                                           is seconds
-          -v, --verbose...                 Say more on stderr
-          -y, --yes                        Answer yes to questions about downloads and overwriting;
-                                           approvals of calls are --approve's part
-    "#]],
+            Common options:
+                  --config <FILE>              Read this configuration file instead of the user's
+                  --server <NAME=COMMAND|URL>  Use this server too, for this run only. May be given several
+                                               times
+                  --model <PROVIDER/MODEL>     Who answers, for example anthropic/claude-sonnet-5, ollama/qwen3,
+                                               local/qwen2.5-coder-1.5b, script:FILE
+                  --output <FORM>              The form of the results [default: text] [possible values: text,
+                                               json, stream-json]
+                  --json                       The same as --output json
+                  --approve <HOW>              What happens to calls that need a person's approval; always does
+                                               not touch what policy denies [default: ask on a terminal, never
+                                               elsewhere] [possible values: ask, never, always]
+                  --max-turns <N>              Ask the model at most this often for one question
+                  --timeout <DURATION>         Stop after this long, for example 30s, 5m, 500ms. A bare number
+                                               is seconds
+              -v, --verbose...                 Say more on stderr
+              -y, --yes                        Answer yes to questions about downloads and overwriting;
+                                               approvals of calls are --approve's part
+        "#]],
     );
 }
 
@@ -607,14 +626,17 @@ fn help_of_doctor() {
 
                   --output <FORM>
                       The form of the results
-          
+
                       [default: text]
                       [possible values: text, json, stream-json]
+
+                  --json
+                      The same as --output json
 
                   --approve <HOW>
                       What happens to calls that need a person's approval; always does not touch what policy
                       denies [default: ask on a terminal, never elsewhere]
-          
+
                       [possible values: ask, never, always]
 
                   --max-turns <N>
@@ -649,7 +671,7 @@ fn help_of_completions() {
             Arguments:
               <SHELL>
                       Which shell
-          
+
                       [possible values: bash, elvish, fish, powershell, zsh]
 
             Options:
@@ -669,14 +691,17 @@ fn help_of_completions() {
 
                   --output <FORM>
                       The form of the results
-          
+
                       [default: text]
                       [possible values: text, json, stream-json]
+
+                  --json
+                      The same as --output json
 
                   --approve <HOW>
                       What happens to calls that need a person's approval; always does not touch what policy
                       denies [default: ask on a terminal, never elsewhere]
-          
+
                       [possible values: ask, never, always]
 
                   --max-turns <N>

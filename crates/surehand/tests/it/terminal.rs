@@ -158,3 +158,15 @@ fn a_project_is_asked_about_and_trusted() {
     let ran = home.run(&["mcp", "get", "theirs"]);
     assert!(ran.stdout.contains("State   on"), "{ran}");
 }
+
+#[cfg(feature = "local")]
+#[test]
+fn a_large_download_is_asked_about_and_can_be_declined() {
+    let home = Home::new();
+    let mut terminal = Terminal::run(&home, &["ask", "hello"], &[]);
+    terminal.at("are not on this machine yet", "");
+    terminal.at("Fetch it?", "n\n");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 6, "{seen}");
+    assert!(!home.path("cache/surehand/models").exists());
+}
