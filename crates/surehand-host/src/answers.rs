@@ -139,8 +139,8 @@ mod tests {
         ];
         let shown: Vec<String> = all.iter().map(|told| format!("{} {}", told.is_error, told.text)).collect();
         expect_test::expect![[r#"
-            true {"error":"invalid_arguments","tool":"t","details":[{"expected":"one JSON object","got":"{a","message":"a key in double quotes must stand here","path":""}],"suggestion":"The arguments are not valid JSON. Call again with one well-formed JSON object."}
-            true {"error":"invalid_arguments","tool":"t","details":[{"expected":"a whole call","got":"a call cut off before its end","message":"The output was cut off at the limit of 64 output tokens, so the call was not run.","path":""}],"suggestion":"Send a smaller call: shorter arguments, or the work split over several calls."}
+            true {"error":"invalid_arguments","tool":"t","details":[{"path":"","expected":"one JSON object","got":"{a","message":"a key in double quotes must stand here"}],"suggestion":"The arguments are not valid JSON. Call again with one well-formed JSON object."}
+            true {"error":"invalid_arguments","tool":"t","details":[{"path":"","expected":"a whole call","got":"a call cut off before its end","message":"The output was cut off at the limit of 64 output tokens, so the call was not run."}],"suggestion":"Send a smaller call: shorter arguments, or the work split over several calls."}
             true {"error":"unknown_tool","tool":"execute_python","did_you_mean":["search"]}
             true {"error":"tool_failed","message":"gone","code":-32000,"retryable":true}
             true {"error":"timeout","after_seconds":1.5,"suggestion":"Ask for less at once, or try again later. Whether the call had an effect is not known."}

@@ -17,7 +17,7 @@ use quote::quote;
 /// The tool's name is the function's, its description the doc comment, its schema the argument's type. The function stays
 /// callable, and its name is what `Toolset::with` takes.
 ///
-/// ```ignore
+/// ```text
 /// #[derive(Deserialize, JsonSchema)]
 /// struct GetWeather {
 ///     /// City name, for example "Beijing".
@@ -52,7 +52,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes tools of the methods marked `#[tool]` in an `impl` block. They share the value, by `&self`.
 ///
-/// ```ignore
+/// ```text
 /// #[tools]
 /// impl Notes {
 ///     /// Reads a note.

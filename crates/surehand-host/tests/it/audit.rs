@@ -37,7 +37,7 @@ async fn every_call_leaves_its_intent_and_its_outcome() {
     assert_eq!(
         lines,
         [
-            r#"1 intent s/echo allowed {"password":"***","q":"x"}"#,
+            r#"1 intent s/echo allowed {"q":"x","password":"***"}"#,
             "1 outcome s/echo - null",
             "2 intent /mcp__s__nope invalid {}",
         ]

@@ -53,7 +53,7 @@ async fn wrong_arguments_are_told_all_at_once_by_pointer() {
 async fn unreadable_arguments_are_told_as_such_and_never_run_as_empty() {
     let tools = server();
     let setup = Setup::new().reading("s", &tools);
-    told_by(setup, "mcp__s__edit", r#"{"path": listt"}"#, expect![[r#"is_error=true {"error":"invalid_arguments","tool":"mcp__s__edit","details":[{"expected":"one JSON object","got":"{\"path\": listt\"}","message":"not JSON at byte 9: a value must stand here","path":""}],"suggestion":"The arguments are not valid JSON. Call again with one well-formed JSON object."}"#]]).await;
+    told_by(setup, "mcp__s__edit", r#"{"path": listt"}"#, expect![[r#"is_error=true {"error":"invalid_arguments","tool":"mcp__s__edit","details":[{"path":"","expected":"one JSON object","got":"{\"path\": listt\"}","message":"not JSON at byte 9: a value must stand here"}],"suggestion":"The arguments are not valid JSON. Call again with one well-formed JSON object."}"#]]).await;
     assert_eq!(tools.received(), []);
 }
 
@@ -166,7 +166,7 @@ async fn a_call_that_was_cut_off_is_never_run_even_where_it_looks_whole() {
     for (arguments, truncated) in [(r#"{"path":"x.rs","bo"#, true), (r#"{"path":"x.rs"}"#, true)] {
         let model = ScriptedModel::new([cut_off(FinishReason::Length, arguments, truncated), say("done")]);
         ready.ask(&model, "go").await.unwrap();
-        expect![[r#"{"error":"invalid_arguments","tool":"mcp__s__edit","details":[{"expected":"a whole call","got":"a call cut off before its end","message":"The output was cut off at the limit of 64 output tokens, so the call was not run.","path":""}],"suggestion":"Send a smaller call: shorter arguments, or the work split over several calls."}"#]]
+        expect![[r#"{"error":"invalid_arguments","tool":"mcp__s__edit","details":[{"path":"","expected":"a whole call","got":"a call cut off before its end","message":"The output was cut off at the limit of 64 output tokens, so the call was not run."}],"suggestion":"Send a smaller call: shorter arguments, or the work split over several calls."}"#]]
             .assert_eq(&model.told()[0].1);
     }
     assert_eq!(tools.received(), []);

@@ -24,17 +24,17 @@ fn every_fault_is_named_at_once_by_its_place() {
         WEATHER,
         r#"{"city":5,"unit":"celcius","days":99,"Unit":"x","at":[1]}"#,
         expect![[r#"
-        /at | string or null | array [1] | -
-            `/at`: expected string or null, got array [1].
-        /city | string | integer 5 | -
-            `/city`: expected string, got integer 5.
-        /days | at most 14 | integer 99 | -
-            `/days`: expected at most 14, got integer 99.
-        /unit | one of "celsius", "fahrenheit" | string "celcius" | "celsius"
-            `/unit`: expected one of "celsius", "fahrenheit", got string "celcius". Did you mean "celsius"?
-        /Unit | one of the properties "city", "unit", "days", "at" | unknown property "Unit" | unit
-            `/Unit` is not a property the schema knows. Did you mean "unit"? Allowed: "city", "unit", "days", "at".
-    "#]],
+            /city | string | integer 5 | -
+                `/city`: expected string, got integer 5.
+            /unit | one of "celsius", "fahrenheit" | string "celcius" | "celsius"
+                `/unit`: expected one of "celsius", "fahrenheit", got string "celcius". Did you mean "celsius"?
+            /days | at most 14 | integer 99 | -
+                `/days`: expected at most 14, got integer 99.
+            /at | string or null | array [1] | -
+                `/at`: expected string or null, got array [1].
+            /Unit | one of the properties "city", "unit", "days", "at" | unknown property "Unit" | unit
+                `/Unit` is not a property the schema knows. Did you mean "unit"? Allowed: "city", "unit", "days", "at".
+        "#]],
     );
 }
 
@@ -44,13 +44,13 @@ fn a_missing_property_is_named_at_its_own_place_with_its_type() {
         WEATHER,
         r#"{"town":"Rome","cty":"Rome"}"#,
         expect![[r#"
-        /cty | one of the properties "city", "unit", "days", "at" | unknown property "cty" | city
-            `/cty` is not a property the schema knows. Did you mean "city"? Allowed: "city", "unit", "days", "at".
-        /town | one of the properties "city", "unit", "days", "at" | unknown property "town" | -
-            `/town` is not a property the schema knows. Allowed: "city", "unit", "days", "at".
-        /city | string | nothing | cty
-            `/city` is missing: expected string. Is it what you called "cty"?
-    "#]],
+            /town | one of the properties "city", "unit", "days", "at" | unknown property "town" | -
+                `/town` is not a property the schema knows. Allowed: "city", "unit", "days", "at".
+            /cty | one of the properties "city", "unit", "days", "at" | unknown property "cty" | city
+                `/cty` is not a property the schema knows. Did you mean "city"? Allowed: "city", "unit", "days", "at".
+            /city | string | nothing | cty
+                `/city` is missing: expected string. Is it what you called "cty"?
+        "#]],
     );
     check(
         r##"{"properties":{"a/b":{"$ref":"#/$defs/list"}},"required":["a/b","free"],"$defs":{"list":{"type":"array","items":{"type":["integer","null"]}}}}"##,
