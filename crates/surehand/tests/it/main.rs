@@ -13,6 +13,7 @@ mod home;
 mod layers;
 mod models;
 mod peers;
+mod readme;
 mod server;
 mod terminal;
 mod tools;
