@@ -4,6 +4,7 @@
 //! by search; that a call is valid is forced by a grammar while it is written; that no call is made twice, and no number in an answer is
 //! made up, is checked here. What is left to the model is what only it can do: understand the question, and put the data into words.
 
+mod answer;
 mod conversation;
 mod decide;
 mod fetch;

@@ -144,7 +144,7 @@ mod tests {
     fn the_picked_tools_keep_the_order_of_the_list_and_are_five_at_most() {
         let picked = pick_tools("weather in Rome", &catalog());
         assert_eq!((picked.shown, picked.likely), (vec![0, 1, 2, 3, 4], vec![2]));
-        let picked = pick_tools("send a mail about the weather", &catalog());
+        let picked = pick_tools("mail the weather forecast", &catalog());
         assert_eq!((picked.shown, picked.likely), (vec![0, 1, 2, 3, 7], vec![2, 7]));
     }
 

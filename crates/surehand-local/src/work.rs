@@ -8,20 +8,16 @@ use surehand_model::{
 };
 use surehand_schema::Validator;
 
+use crate::answer::write_answer;
 use crate::conversation::View;
 use crate::decide::{JUDGE_SYSTEM, Signs, judge_user};
 use crate::items::{later_steps, listed, names};
-use crate::numbers::Numbers;
-use crate::prompt::{
-    CALL_CLOSE, CALL_OPEN, Language, answer_system, answer_user, call_system, chat_system, plain, result_data,
-};
+use crate::prompt::{CALL_CLOSE, CALL_OPEN, call_system, plain};
 use crate::runtime::{Ending, EngineError, Session, Stop, call_grammar};
 use crate::search::{Picked, fit, pick_tools};
 
 /// The most tokens of one call.
 const CALL_TOKENS: usize = 512;
-/// The most tokens of an answer where the request does not say.
-const ANSWER_TOKENS: usize = 768;
 
 /// Told of everything that happens while the model works.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(ModelEvent);
@@ -93,7 +89,7 @@ impl Caller<'_, '_> {
         if tools.is_empty() || is_done || self.view.question.trim().is_empty() {
             return Ok(Vec::new());
         }
-        self.read_question(&tools)?;
+        self.read_question(&tools, "")?;
         if is_first && !must && !self.decide(&tools, picked.best)? {
             return Ok(Vec::new());
         }
@@ -102,13 +98,13 @@ impl Caller<'_, '_> {
     }
 
     /// Reads instructions, tools, what came before and the question, up to where the model would begin to speak.
-    fn read_question(&mut self, tools: &[&Tool]) -> Result<(), EngineError> {
+    fn read_question(&mut self, tools: &[&Tool], hint: &str) -> Result<(), EngineError> {
         let system = call_system(&self.view.operator, tools);
         let mut messages: Vec<(&str, String)> = vec![("system", system)];
         for (role, text) in &self.view.before {
             messages.push((if *role == Role::User { "user" } else { "assistant" }, text.clone()));
         }
-        messages.push(("user", self.view.question.clone()));
+        messages.push(("user", format!("{}{hint}", self.view.question)));
         for (calls, results) in rounds(self.view) {
             let calls: Vec<String> =
                 calls.iter().map(|call| format!("{CALL_OPEN}{}{CALL_CLOSE}", written(call))).collect();
@@ -146,7 +142,7 @@ impl Caller<'_, '_> {
         let general = yes / (yes + chances[2] + chances[3]).max(f32::MIN_POSITIVE);
         let needs = signs.weighed(general);
         if needs {
-            self.read_question(tools)?;
+            self.read_question(tools, "")?;
         }
         Ok(needs)
     }
@@ -167,23 +163,17 @@ impl Caller<'_, '_> {
         for number in 0..most {
             let opening =
                 if number == 0 { CALL_OPEN.to_owned() } else { format!("{CALL_CLOSE}\n{CALL_OPEN}") };
-            let opening = self.session.tokens(&opening, true);
-            self.session.read_on(&opening, self.stop)?;
-            let grammar = call_grammar(allowed.iter().copied());
-            // The first call is sure to be made, so its name is told as soon as it is written; a further one may turn out to be none.
-            let mut heard = String::new();
-            let mut is_told = number > 0;
-            let mut on_text = |text: &str| {
-                heard.push_str(text);
-                if !is_told && let Some(name) = started(&heard) {
-                    tell(ModelEvent::CallStarted { name });
-                    is_told = true;
-                }
-            };
-            let (text, ending) =
-                self.session.write_by_grammar(&grammar, CALL_TOKENS, self.stop, &mut on_text)?;
             let id = format!("local_{}", made_before + number + 1);
-            let call = match parse_call(&id, &text, ending, &allowed) {
+            let mut written = self.write_call(&id, &opening, &allowed, number == 0, tell)?;
+            if let Err(why) = &written
+                && number == 0
+            {
+                // Once more, with what was wrong.
+                let hint = format!("\n(Mind the rules of the arguments. Wrong was: {why})");
+                self.read_question(tools, &hint)?;
+                written = self.write_call(&id, CALL_OPEN, &allowed, false, tell)?;
+            }
+            let call = match written {
                 Ok(call) => call,
                 Err(why) => {
                     let note = Note::new("call", "a call was dropped", why);
@@ -208,6 +198,33 @@ impl Caller<'_, '_> {
             }
         }
         Ok(calls)
+    }
+
+    /// Writes one call of one of the tools, valid against its schema, or says why it is none.
+    ///
+    /// Where it `is_first`, it is sure to be made, and its name is told as soon as it is written; a further one may turn out to be none.
+    fn write_call(
+        &mut self,
+        id: &str,
+        opening: &str,
+        allowed: &[&Tool],
+        is_first: bool,
+        tell: Tell<'_>,
+    ) -> Result<Result<ToolCall, String>, EngineError> {
+        let opening = self.session.tokens(opening, true);
+        self.session.read_on(&opening, self.stop)?;
+        let grammar = call_grammar(allowed.iter().copied());
+        let mut heard = String::new();
+        let mut is_told = !is_first;
+        let mut on_text = |text: &str| {
+            heard.push_str(text);
+            if !is_told && let Some(name) = started(&heard) {
+                tell(ModelEvent::CallStarted { name });
+                is_told = true;
+            }
+        };
+        let (text, ending) = self.session.write_by_grammar(&grammar, CALL_TOKENS, self.stop, &mut on_text)?;
+        Ok(parse_call(id, &text, ending, allowed, &self.view.question))
     }
 }
 
@@ -253,7 +270,13 @@ fn is_grounded(question: &str, first: &ToolCall, further: &ToolCall) -> bool {
 }
 
 /// The text of a call as a call, its arguments checked against the tool's own schema and repaired where the schema proves how.
-fn parse_call(id: &str, text: &str, ending: Ending, tools: &[&Tool]) -> Result<ToolCall, String> {
+fn parse_call(
+    id: &str,
+    text: &str,
+    ending: Ending,
+    tools: &[&Tool],
+    question: &str,
+) -> Result<ToolCall, String> {
     if ending == Ending::Cut {
         return Err(format!("it was longer than {CALL_TOKENS} tokens"));
     }
@@ -261,20 +284,73 @@ fn parse_call(id: &str, text: &str, ending: Ending, tools: &[&Tool]) -> Result<T
     let name = json.get("name").and_then(Json::as_str).ok_or("it has no name")?;
     let arguments = json.get("arguments").cloned().unwrap_or_else(|| Json::Object(Vec::new()));
     let tool = tools.iter().find(|tool| tool.name == name).ok_or("it names no tool")?;
+    let arguments = without_fillers(arguments, tool, question);
     let arguments = match Validator::new(&tool.input_schema) {
-        Ok(validator) if !validator.check(&arguments).is_empty() => {
-            let repaired = validator.repair(&arguments).arguments;
-            if let Some(violation) = validator.check(&repaired).first() {
-                return Err(format!("{name}: {}", violation.message));
-            }
-            repaired
-        }
+        Ok(validator) => valid(&validator, arguments, tool).map_err(|why| format!("{name}: {why}"))?,
         // A schema that nobody can read is checked by whoever runs the call.
-        _ => arguments,
+        Err(_) => arguments,
     };
     let mut call = ToolCall::new(id, name, arguments.to_string());
     call.id_minted = true;
     Ok(call)
+}
+
+/// The arguments in a form that the schema allows: as they are, else repaired, else without the optional ones that break it. Rules that
+/// the grammar has no word for can still be broken.
+fn valid(validator: &Validator, arguments: Json, tool: &Tool) -> Result<Json, String> {
+    if validator.is_valid(&arguments) {
+        return Ok(arguments);
+    }
+    let mut arguments = validator.repair(&arguments).arguments;
+    let schema = tool.input_schema.to_json().unwrap_or(Json::Null);
+    let required = schema.get("required").and_then(Json::as_array).unwrap_or_default();
+    for violation in validator.check(&arguments) {
+        let name = violation.path.split('/').nth(1).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        if !required.iter().any(|word| word.as_str() == Some(&name)) {
+            arguments.remove(&name);
+        }
+    }
+    match validator.check(&arguments).into_iter().next() {
+        None => Ok(arguments),
+        Some(violation) => Err(violation.message),
+    }
+}
+
+/// Without what small models put into optional arguments only because they are there: `null`, the default, and the least count
+/// that the schema allows where the question speaks of no such count. Left out, they mean what the tool means by it.
+fn without_fillers(mut arguments: Json, tool: &Tool, question: &str) -> Json {
+    let schema = tool.input_schema.to_json().unwrap_or(Json::Null);
+    let required = schema.get("required").and_then(Json::as_array).unwrap_or_default();
+    let is_filler = |name: &str, value: &Json| {
+        let rule = |key: &str| schema.get("properties")?.get(name)?.get(key);
+        match value {
+            Json::Null => true,
+            Json::Number(number) if rule("minimum") == Some(value) => !says_number(question, number),
+            other => rule("default") == Some(other),
+        }
+    };
+    if let Json::Object(members) = &mut arguments {
+        members.retain(|(name, value)| {
+            required.iter().any(|word| word.as_str() == Some(name)) || !is_filler(name, value)
+        });
+    }
+    arguments
+}
+
+/// Whether a text speaks of a number, in digits or as a small word.
+fn says_number(text: &str, number: &str) -> bool {
+    const WORDS: [&[&str]; 3] = [
+        &["zero", "no", "零", "没有"],
+        &["one", "first", "single", "一", "首"],
+        &["two", "second", "二", "两"],
+    ];
+    let lower = text.to_lowercase();
+    let is_word = |word: &&str| match word.is_ascii() {
+        true => lower.split(|c: char| !c.is_alphanumeric()).any(|said| said == *word),
+        false => lower.contains(*word),
+    };
+    let words = number.parse::<usize>().ok().and_then(|value| WORDS.get(value)).copied().unwrap_or_default();
+    lower.split(|c: char| !c.is_ascii_digit()).any(|said| said == number) || words.iter().any(is_word)
 }
 
 fn is_same(one: &ToolCall, other: &ToolCall) -> bool {
@@ -300,57 +376,6 @@ fn rounds(view: &View) -> Vec<(&[ToolCall], Vec<&surehand_model::ToolResult>)> {
             (calls.as_slice(), results)
         })
         .collect()
-}
-
-/// Writes the answer: from the data alone where tools gave some, freely where none was needed.
-fn write_answer(
-    session: &mut Session<'_>,
-    request: &ModelRequest,
-    view: &View,
-    stop: &Stop,
-    tell: Tell<'_>,
-) -> Result<(String, Ending), EngineError> {
-    let limit =
-        request.max_output_tokens.map_or(ANSWER_TOKENS, |most| most as usize).clamp(1, session.limit() / 2);
-    let language = Language::of(&view.question);
-    let room = session.limit().saturating_sub(limit + 64);
-    let mut on_text = |text: &str| tell(ModelEvent::Text(text.to_owned()));
-    if view.results.is_empty() {
-        let system = chat_system(&view.operator, language);
-        let mut from = 0;
-        let prompt = loop {
-            let mut messages = vec![("system", system.as_str())];
-            for (role, text) in &view.before[from..] {
-                messages.push((if *role == Role::User { "user" } else { "assistant" }, text));
-            }
-            messages.push(("user", &view.question));
-            let (prompt, _) = session.prompt(&messages, "");
-            if prompt.len() <= room || from == view.before.len() {
-                break prompt;
-            }
-            from += 1;
-        };
-        session.read(&prompt, 0, stop)?;
-        return session.write_text(limit, stop, &|_, _| true, &mut on_text);
-    }
-    let mut share = 24_000 / view.results.len();
-    let (prompt, data) = loop {
-        let data: Vec<String> = view
-            .results
-            .iter()
-            .map(|result| result_data(view.calls().find(|call| call.id == result.id), result, share))
-            .collect();
-        let data = data.join("\n\n");
-        let user = answer_user(&view.question, &data, language);
-        let (prompt, _) = session.prompt(&[("system", answer_system(language)), ("user", &user)], "");
-        if prompt.len() <= room || share < 200 {
-            break (prompt, data);
-        }
-        share /= 2;
-    };
-    session.read(&prompt, 0, stop)?;
-    let numbers = Numbers::of([data.as_str(), view.question.as_str()]);
-    session.write_text(limit, stop, &|written, piece| numbers.allow(written, piece), &mut on_text)
 }
 
 #[cfg(test)]
@@ -396,7 +421,7 @@ mod tests {
             r#"{"type":"object","properties":{"n":{"type":"integer","maximum":3}},"required":["n"]}"#,
         )];
         let tools: Vec<&Tool> = tools.iter().collect();
-        let parse = |text: &str, ending| parse_call("1", text, ending, &tools);
+        let parse = |text: &str, ending| parse_call("1", text, ending, &tools, "");
         assert_eq!(
             parse(r#"{"name": "f", "arguments": {"n": 2}}"#, Ending::Whole).unwrap().raw_arguments,
             r#"{"n":2}"#
@@ -404,6 +429,18 @@ mod tests {
         assert!(parse(r#"{"name": "f", "arguments": {"n": 9}}"#, Ending::Whole).is_err());
         assert!(parse(r#"{"name": "g", "arguments": {}}"#, Ending::Whole).is_err());
         assert!(parse(r#"{"name": "f", "arguments": {"n": 2}}"#, Ending::Cut).is_err());
+    }
+
+    #[test]
+    fn optional_arguments_that_nobody_spoke_of_are_left_out() {
+        let schema = r#"{"properties":{"path":{},"head":{"minimum":1},"tail":{}},"required":["path"]}"#;
+        let tool = tool("read", schema);
+        let kept = |arguments: &str, question: &str| {
+            without_fillers(Json::parse(arguments).unwrap(), &tool, question).to_string()
+        };
+        assert_eq!(kept(r#"{"path":"a","head":1,"tail":null}"#, "Read a"), r#"{"path":"a"}"#);
+        assert_eq!(kept(r#"{"path":null,"head":1}"#, "Read the first line"), r#"{"path":null,"head":1}"#);
+        assert_eq!(kept(r#"{"path":"a","head":2}"#, "读 a"), r#"{"path":"a","head":2}"#);
     }
 
     #[test]

@@ -57,6 +57,11 @@ impl<'m> Session<'m> {
         std::mem::take(&mut self.usage)
     }
 
+    /// Tokens written since the usage was last taken.
+    pub(crate) fn written(&self) -> u64 {
+        self.usage.output_tokens
+    }
+
     /// The most tokens that prompt and answer may have together.
     pub(crate) fn limit(&self) -> usize {
         self.context.n_ctx() as usize

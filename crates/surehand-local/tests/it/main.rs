@@ -28,7 +28,8 @@ fn model_file() -> PathBuf {
 
 /// The small model, keeping its prefixes in `dir`.
 fn provider_in(dir: &std::path::Path) -> LocalProvider {
-    LocalProvider::open(&model_file().display().to_string(), &LocalOptions::new(dir)).unwrap()
+    let options = LocalOptions { threads: 1, ..LocalOptions::new(dir) };
+    LocalProvider::open(&model_file().display().to_string(), &options).unwrap()
 }
 
 fn tool(name: &str, description: &str, schema: &str) -> Tool {
