@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -10,6 +11,8 @@ pub(crate) struct Outgoing {
     gathered: Mutex<Vec<u8>>,
     ready: Notify,
     taken: Notify,
+    /// Nothing more will be pushed.
+    finished: AtomicBool,
     limit: usize,
 }
 
@@ -23,7 +26,13 @@ pub(crate) struct Full {
 impl Outgoing {
     /// Holds at most `limit` bytes beside a last message.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { gathered: Mutex::new(Vec::new()), ready: Notify::new(), taken: Notify::new(), limit }
+        Self {
+            gathered: Mutex::new(Vec::new()),
+            ready: Notify::new(),
+            taken: Notify::new(),
+            finished: AtomicBool::new(false),
+            limit,
+        }
     }
 
     /// Appends one message as one line. A line break inside it can only stand between tokens, where a space means the same.
@@ -59,7 +68,13 @@ impl Outgoing {
         }
     }
 
-    /// Writes everything that is pushed, for ever.
+    /// Lets [`Outgoing::write_to`] end once everything is written. A writer that was dropped instead could leave half a message.
+    pub(crate) fn finish(&self) {
+        self.finished.store(true, Ordering::Release);
+        self.ready.notify_one();
+    }
+
+    /// Writes everything that is pushed, until [`Outgoing::finish`].
     ///
     /// # Errors
     ///
@@ -69,6 +84,9 @@ impl Outgoing {
         loop {
             std::mem::swap(&mut writing, &mut *self.lock());
             if writing.is_empty() {
+                if self.finished.load(Ordering::Acquire) {
+                    return Ok(());
+                }
                 self.ready.notified().await;
                 continue;
             }
@@ -78,13 +96,6 @@ impl Outgoing {
             writing.clear();
             writing.shrink_to(KEPT);
         }
-    }
-
-    /// Writes what is left, once.
-    pub(crate) async fn drain_to(&self, stream: &mut (impl AsyncWrite + Unpin)) -> std::io::Result<()> {
-        let left = std::mem::take(&mut *self.lock());
-        stream.write_all(&left).await?;
-        stream.flush().await
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
@@ -105,7 +116,8 @@ mod tests {
         outgoing.push("{\n  \"a\": 1\r\n}").unwrap();
         outgoing.push("{}").unwrap();
         let mut written = Vec::new();
-        outgoing.drain_to(&mut written).await.unwrap();
+        outgoing.finish();
+        outgoing.write_to(&mut written).await.unwrap();
         assert_eq!(String::from_utf8(written).unwrap(), "{   \"a\": 1  }\n{}\n");
     }
 

@@ -32,6 +32,9 @@ const CALLS_AT_ONCE: usize = 1_024;
 /// How long calls may still take once the client has closed its side.
 const LAST_CALLS: Duration = Duration::from_secs(10);
 
+/// How long the client may take to read the last answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
+
 /// Why serving over streams ended early.
 #[derive(Debug, Error)]
 pub enum ServeError {
@@ -104,16 +107,18 @@ pub async fn serve_streams(
 ) -> Result<(), ServeError> {
     let limits = EnvelopeLimits::default();
     let outgoing = Arc::new(Outgoing::new(limits.bytes));
-    let ended = {
-        let mut serving = pin!(serve(handler, limits, input, outgoing.clone(), stop));
-        let mut writing = pin!(outgoing.write_to(&mut output));
-        tokio::select! {
-            ended = &mut serving => ended,
-            broken = &mut writing => return Err(ServeError::Write(broken.err().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into()))),
-        }
+    let mut serving = pin!(serve(handler, limits, input, outgoing.clone(), stop));
+    let mut writing = pin!(outgoing.write_to(&mut output));
+    let ended = tokio::select! {
+        ended = &mut serving => ended,
+        broken = &mut writing => return Err(ServeError::Write(broken.err().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into()))),
     };
-    // Whatever was being written when serving ended is whole only if the writer had nothing in hand.
-    outgoing.drain_to(&mut output).await.map_err(ServeError::Write)?;
+    // The writer is in the middle of a message, perhaps, and the client may have stopped reading.
+    outgoing.finish();
+    match timeout(LAST_ANSWERS, writing).await {
+        Ok(written) => written.map_err(ServeError::Write)?,
+        Err(_) => return Err(ServeError::Write(io::ErrorKind::TimedOut.into())),
+    }
     ended
 }
 
@@ -135,15 +140,25 @@ async fn serve(
     loop {
         tokio::select! {
             line = lines.next_line(), if session.running.len() < CALLS_AT_ONCE => match line {
-                Ok(Some(Line::Text(line))) => session.receive(&line).await,
+                Ok(Some(Line::Text(line))) => {
+                    tokio::select! {
+                        biased;
+                        () = session.outgoing.room() => {}
+                        () = stop.cancelled() => return Ok(()),
+                    }
+                    session.receive(&line).await;
+                }
                 Ok(Some(Line::TooLong { limit })) => {
                     session.outgoing.push_anyway(&too_long(limit).body);
                 }
                 Ok(None) => break,
                 Err(error) => return Err(ServeError::Read(error)),
             },
-            Some(done) = session.calls.join_next() => {
-                if let Ok(id) = done {
+            Some(done) = session.calls.join_next_with_id() => {
+                // An id may be in use again, by a later call: the one before had been cancelled and came to its end all the same.
+                if let Ok((task, id)) = done
+                    && session.running.get(&id).is_some_and(|call| call.id() == task)
+                {
                     session.running.remove(&id);
                 }
             }
@@ -168,7 +183,6 @@ struct StreamSession {
 
 impl StreamSession {
     async fn receive(&mut self, line: &str) {
-        self.outgoing.room().await;
         for verdict in self.machine.receive(line, Arrival::Stream { negotiated: self.negotiated }) {
             match verdict {
                 Verdict::Answer(reply) => self.outgoing.push_anyway(&reply.body),

@@ -1,4 +1,4 @@
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio_util::sync::CancellationToken;
 
 use crate::echo::Echo;
@@ -65,4 +65,45 @@ async fn what_is_no_message_is_answered_and_serving_goes_on() {
             r#"{"jsonrpc":"2.0","id":1.50,"result":{}}"#,
         ]
     );
+}
+
+#[tokio::test]
+async fn what_is_being_written_when_the_client_closes_its_side_arrives_whole() {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (small, out) = tokio::io::duplex(16);
+    let serving = surehand_transport::serve_streams(Echo::handler(), far, out, CancellationToken::new());
+    let talking = async {
+        let (mut near, mut small) = (near, small);
+        for id in 0..10 {
+            let ping = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+            near.write_all(ping.as_bytes()).await.unwrap();
+        }
+        let mut heard = vec![0; 1];
+        small.read_exact(&mut heard).await.unwrap();
+        near.shutdown().await.unwrap();
+        tokio::task::yield_now().await;
+        small.read_to_end(&mut heard).await.unwrap();
+        String::from_utf8(heard).unwrap()
+    };
+    let served = async { serving.await.unwrap() };
+    let (heard, ()) = tokio::join!(talking, served);
+    let expected: Vec<String> =
+        (0..10).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)).collect();
+    assert_eq!(heard.lines().collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn serving_ends_even_where_the_client_no_longer_reads() {
+    let (mut near, far) = tokio::io::duplex(1 << 16);
+    let (_unread, out) = tokio::io::duplex(16);
+    near.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await.unwrap();
+    let stop = CancellationToken::new();
+    let serving = surehand_transport::serve_streams(Echo::handler(), far, out, stop.clone());
+    let asking = async {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        stop.cancel();
+    };
+    let ended =
+        tokio::time::timeout(std::time::Duration::from_secs(60), async { tokio::join!(serving, asking).0 });
+    assert!(matches!(ended.await, Ok(Err(surehand_transport::ServeError::Write(_)))));
 }

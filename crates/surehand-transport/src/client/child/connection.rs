@@ -485,9 +485,17 @@ async fn drain(shared: &Shared, stderr: Option<ChildStderr>) {
 /// Writes until told to quit, then what is left, then closes the stream. A server that no longer reads is noticed by its end.
 async fn write(shared: &Shared, stdin: Option<ChildStdin>, quit: CancellationToken) {
     let Some(mut stdin) = stdin else { return };
-    let broken = tokio::select! {
-        outcome = shared.outgoing.write_to(&mut stdin) => outcome.is_err(),
-        () = quit.cancelled() => false,
+    let broken = {
+        let mut writing = pin!(shared.outgoing.write_to(&mut stdin));
+        tokio::select! {
+            outcome = &mut writing => outcome.is_err(),
+            () = quit.cancelled() => {
+                shared.outgoing.finish();
+                // A server that is ended anyway may have gone before.
+                let _ = writing.await;
+                false
+            }
+        }
     };
     if broken {
         shared.tell(ClientEvent::Note(Note::new(
@@ -495,7 +503,5 @@ async fn write(shared: &Shared, stdin: Option<ChildStdin>, quit: CancellationTok
             "its input is closed",
             "what is sent no longer reaches it",
         )));
-        return;
     }
-    let _ = shared.outgoing.drain_to(&mut stdin).await;
 }
