@@ -43,6 +43,8 @@ pub struct SseDecoder {
     event: String,
     data: String,
     id: Option<String>,
+    /// The id that counts once the event it stands in is whole: what breaks off before is asked for again.
+    next_id: Option<String>,
     retry: Option<u64>,
     spent: bool,
 }
@@ -58,6 +60,7 @@ impl SseDecoder {
             event: String::new(),
             data: String::new(),
             id: None,
+            next_id: None,
             retry: None,
             spent: false,
         }
@@ -94,7 +97,7 @@ impl SseDecoder {
         Ok(events)
     }
 
-    /// The last id that the stream has named. Comes with an event or on its own.
+    /// The last id that the stream has named, with a whole event or on its own before an empty line.
     pub fn last_id(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -122,7 +125,7 @@ impl SseDecoder {
                 self.data.push('\n');
             }
             "event" => value.clone_into(&mut self.event),
-            "id" if !value.contains('\0') => self.id = Some(value.to_owned()),
+            "id" if !value.contains('\0') => self.next_id = Some(value.to_owned()),
             "retry" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
                 self.retry = value.parse().ok().or(self.retry);
             }
@@ -132,6 +135,7 @@ impl SseDecoder {
     }
 
     fn end_event(&mut self) -> Option<SseEvent> {
+        self.id.clone_from(&self.next_id);
         let mut data = std::mem::take(&mut self.data);
         let mut event = std::mem::take(&mut self.event);
         // The last line's feed is not part of the data; without one there was no data at all, and so no event.

@@ -115,6 +115,21 @@ async fn a_stream_that_breaks_is_taken_up_again_where_the_revision_has_that() {
 }
 
 #[tokio::test]
+async fn the_answer_counts_even_where_the_stream_ends_without_an_empty_line() {
+    let hello = "200 content-type: text/event-stream\nid: e1\ndata: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}}";
+    let half = "200 content-type: text/event-stream\nid: e1\ndata:\n\nid: e2\ndata: {\"jsonrpc\":\"2.0\",\"id\":ID,\"resu";
+    let fake = Fake::start(&[INITIALIZED, TAKEN, hello, half, "405\n"]).await;
+    let (client, _) = opened(&fake, Era::Legacy).await;
+    let client = client.unwrap();
+    assert_eq!(call(&client).await, Ok("hello".to_owned()));
+    // Half an event is none: it is asked for again.
+    assert!(call(&client).await.is_err());
+    let resumed =
+        "GET mcp-protocol-version=2025-11-25 mcp-session-id=s1 mcp-method=forged last-event-id=e1 x-mine=1";
+    assert_eq!(fake.asked()[4], resumed);
+}
+
+#[tokio::test]
 async fn a_lost_session_is_opened_anew_and_a_read_is_repeated_but_not_a_call() {
     let lost = "404 content-type: text/plain\nsession not found";
     let again = INITIALIZED.replace("s1", "s2");

@@ -16,6 +16,8 @@ use crate::sse::SseDecoder;
 
 /// How long is waited before a stream that broke is taken up again, where the server does not say.
 const RETRY: Duration = Duration::from_secs(1);
+/// A server may not have us ask again and again without a pause.
+const RETRY_LEAST: Duration = Duration::from_millis(50);
 /// A server may not make us wait longer than this.
 const RETRY_LIMIT: Duration = Duration::from_secs(60);
 
@@ -132,7 +134,20 @@ impl Poster {
         };
         place.last_id = decoder.last_id().map(str::to_owned).or(place.last_id.take());
         if let Some(milliseconds) = decoder.retry() {
-            place.retry = Duration::from_millis(milliseconds).min(RETRY_LIMIT);
+            place.retry = Duration::from_millis(milliseconds).clamp(RETRY_LEAST, RETRY_LIMIT);
+        }
+        if broken.is_none() {
+            // Some servers leave out the empty line behind the last event. Where it was cut off instead, it counts for nothing, and
+            // the stream is taken up again before it.
+            for event in decoder.push(b"\n\n").unwrap_or_default() {
+                let is_whole = surehand_mcp::parse_message(&event.data, self.shared.limits).is_ok();
+                if event.event == "message"
+                    && is_whole
+                    && let Some(outcome) = self.take(&event.data, asked, exchange, pending)
+                {
+                    return Ok(End::Answered(outcome));
+                }
+            }
         }
         Ok(End::Over { broken, spoke })
     }
