@@ -14,6 +14,7 @@ use surehand_model::{
 use surehand_provider::{BoxFuture, Provider, ProviderError};
 use thiserror::Error;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::answers;
@@ -192,7 +193,10 @@ impl Run<'_, '_> {
                 Asked::TimeUp => return Ok((Stop::Timeout, Some("the model was still writing".to_owned()))),
             };
             self.usage += turn.usage;
-            let turn = with_unique_ids(turn, self.turns);
+            let (turn, notes) = with_unique_ids(turn, self.turns);
+            for note in notes {
+                self.tell(note);
+            }
             let message = turn.to_message();
             self.text = message.joined_text();
             let calls: Vec<ToolCall> = message.calls().cloned().collect();
@@ -322,20 +326,22 @@ impl Run<'_, '_> {
             places.insert(running.spawn(run).id(), place);
         }
         let mut records: Vec<Option<CallRecord>> = vec![None; calls.len()];
-        let mut winding_up = false;
+        // Once cancelled, until when.
+        let mut winding_up = None;
         loop {
             let joined = tokio::select! {
                 joined = running.join_next_with_id() => joined,
-                () = stop.cancelled(), if !winding_up => {
-                    winding_up = true;
+                () = stop.cancelled(), if winding_up.is_none() => {
+                    winding_up = Some(Instant::now() + WIND_UP);
                     continue;
                 }
-                () = self.clock.reached(self.agent.limits.timeout), if !winding_up => {
+                () = self.clock.reached(self.agent.limits.timeout), if winding_up.is_none() => {
                     stop.cancel();
                     continue;
                 }
-                () = tokio::time::sleep(WIND_UP), if winding_up => {
+                () = sleep_until(winding_up.unwrap_or_else(Instant::now)), if winding_up.is_some() => {
                     running.abort_all();
+                    winding_up = Some(Instant::now() + WIND_UP);
                     continue;
                 }
             };
@@ -405,17 +411,24 @@ fn lost_record(call: &ToolCall, why: &str, started_ms: u64) -> CallRecord {
 
 /// Gives every call of a turn an id of its own: empty ids and repeated ones are replaced by made ones, so that each call is
 /// answered under exactly one id.
-fn with_unique_ids(mut turn: ModelTurn, turn_number: u32) -> ModelTurn {
+fn with_unique_ids(mut turn: ModelTurn, turn_number: u32) -> (ModelTurn, Vec<Note>) {
+    let mut notes = Vec::new();
+    let mut taken: HashSet<CallId> = turn.to_message().calls().map(|call| call.id.clone()).collect();
     let mut seen = HashSet::new();
     for (place, part) in turn.parts.iter_mut().enumerate() {
         if let PartKind::Call(call) = &mut part.kind
             && (call.id.0.is_empty() || !seen.insert(call.id.clone()))
         {
-            let given = std::mem::replace(&mut call.id, CallId(format!("call_{turn_number}_{place}")));
+            let mut number = place;
+            let mut made = CallId(format!("call_{turn_number}_{number}"));
+            while !taken.insert(made.clone()) {
+                number += 1;
+                made = CallId(format!("call_{turn_number}_{number}"));
+            }
+            let given = std::mem::replace(&mut call.id, made);
             call.id_minted = true;
-            seen.insert(call.id.clone());
             if !given.0.is_empty() {
-                turn.notes.push(Note::new(
+                notes.push(Note::new(
                     "model",
                     format!("call id {given}"),
                     "it stood twice in one turn; the second call got an id of its own",
@@ -423,5 +436,5 @@ fn with_unique_ids(mut turn: ModelTurn, turn_number: u32) -> ModelTurn {
             }
         }
     }
-    turn
+    (turn, notes)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use surehand_host::Stop;
 use surehand_mcp::{CallFailure, ToolOutput};
-use surehand_model::RawJson;
+use surehand_model::{Note, RawJson};
 use surehand_testkit::{FakeServer, FakeTool, ScriptedModel, call, say};
 
 use crate::fixture::Setup;
@@ -183,7 +183,21 @@ async fn the_same_id_twice_in_a_turn_is_still_two_answers() {
         ]),
         say("done"),
     ]);
-    ready.ask(&model, "go").await.unwrap();
+    let answer = ready.ask(&model, "go").await.unwrap();
     let texts: Vec<String> = model.told().into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, [r#"{"n":1}"#, r#"{"n":2}"#, r#"{"n":3}"#]);
+    let why = "it stood twice in one turn; the second call got an id of its own";
+    assert_eq!(answer.skipped, [Note::new("model", "call id x", why)]);
+}
+
+#[tokio::test]
+async fn an_id_that_is_made_is_none_that_the_model_gave() {
+    let echo = FakeServer::new("s", vec![FakeTool::echo("echo")]);
+    let ready = Setup::new().reading("s", &echo).open().await;
+    let model = ScriptedModel::new([
+        call(&[("call_1_1", "mcp__s__echo", r#"{"n":1}"#), ("", "mcp__s__echo", r#"{"n":2}"#)]),
+        say("done"),
+    ]);
+    ready.ask(&model, "go").await.unwrap();
+    assert_eq!(model.told(), [pair("call_1_1", r#"{"n":1}"#), pair("call_1_2", r#"{"n":2}"#)]);
 }
