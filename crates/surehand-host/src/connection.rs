@@ -299,7 +299,18 @@ impl Connection {
             why: format!("{}; starting it again failed: {}", self.last_words(), chain(&failure)),
         })?;
         let fresh = Arc::new(fresh);
-        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&fresh));
+        let put_in_place = {
+            let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_wanted = client.is_some();
+            if is_wanted {
+                *client = Some(Arc::clone(&fresh));
+            }
+            is_wanted
+        };
+        if !put_in_place {
+            // The connection was closed for good meanwhile; dropping the last one ends the server.
+            return Err(closed());
+        }
         Ok(fresh)
     }
 

@@ -8,4 +8,5 @@ mod config_load;
 mod elicitation;
 mod fixture;
 mod limits;
+mod restart;
 mod told;
