@@ -22,6 +22,8 @@ pub struct SessionLog {
     path: PathBuf,
     file: File,
     written: usize,
+    /// A line could not be written to its end, so the next one begins on a line of its own.
+    torn: bool,
 }
 
 /// Why a session cannot be written or read.
@@ -50,7 +52,7 @@ impl SessionLog {
         if ends_in_torn_line(&file).map_err(fault)? {
             file.write_all(b"\n").map_err(fault)?;
         }
-        Ok(Self { path: path.to_owned(), file, written: known })
+        Ok(Self { path: path.to_owned(), file, written: known, torn: false })
     }
 
     /// Writes down what was said since the last time.
@@ -67,11 +69,16 @@ impl SessionLog {
                 source: fault.into(),
             })?;
             line.push(b'\n');
+            if self.torn {
+                line.insert(0, b'\n');
+            }
+            self.torn = true;
             self.file.write_all(&line).map_err(|source| SessionError {
                 doing: "write",
                 path: self.path.clone(),
                 source,
             })?;
+            self.torn = false;
             self.written += 1;
         }
         Ok(())
@@ -143,5 +150,19 @@ mod tests {
         let (read, notes) = load_session(&path).unwrap();
         assert_eq!(read, conversation);
         assert_eq!(notes.len(), 1, "the torn line stays on disk and stays reported");
+    }
+
+    #[test]
+    fn a_message_that_could_not_be_written_to_its_end_is_written_anew_on_a_line_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.jsonl");
+        let conversation = Conversation::from_question("check");
+        let mut log = SessionLog::open(&path, 0).unwrap();
+        // The disk was full in the middle of the line.
+        log.file.write_all(br#"{"role":"User","par"#).unwrap();
+        log.torn = true;
+        log.save(&conversation).unwrap();
+        let (read, notes) = load_session(&path).unwrap();
+        assert_eq!((read, notes.len()), (conversation, 1));
     }
 }
