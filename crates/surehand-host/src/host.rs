@@ -51,6 +51,7 @@ pub struct Host {
     pub(crate) audit: Audit,
     pub(crate) clock: WallClock,
     pub(crate) max_result_bytes: usize,
+    pub(crate) repairs_arguments: bool,
     /// What a model is shown; policy and catalog do not change while the program runs.
     offered: Vec<Tool>,
     statuses: Vec<ServerStatus>,
@@ -133,6 +134,7 @@ impl Host {
             audit,
             clock: parts.clock,
             max_result_bytes: settings.limits.max_result_bytes,
+            repairs_arguments: settings.limits.repair_arguments,
             statuses,
             skipped,
         };

@@ -18,7 +18,7 @@ use surehand_mcp::Progress;
 use surehand_model::{Json, JsonError, Label, Note, RawJson, Tool, ToolCall, ToolResult};
 use surehand_policy::{CallFacts, Decision};
 use surehand_provider::BoxFuture;
-use surehand_schema::{Repair, explain};
+use surehand_schema::{Repair, Repaired, explain};
 use surehand_transport::ClientError;
 
 use crate::agent::{CallContext, ToolRunner};
@@ -62,6 +62,12 @@ impl Refusal {
         Self { told, decided: Decided::new(Verdict::Invalid, decided_by, rule) }
     }
 
+    /// A check that breaks, denies.
+    fn broken_check() -> Self {
+        let decided = Decided::new(Verdict::Denied, "policy", "a check that breaks");
+        Self::denied("Deciding about this call broke down, so it was not run.", decided)
+    }
+
     fn denied(reason: &str, decided: Decided) -> Self {
         Self { told: answers::denied(reason, decided.by == "person"), decided }
     }
@@ -98,9 +104,10 @@ impl Host {
         started_ms: u64,
     ) -> Result<CallRecord, Box<CallRecord>> {
         let entry = found.map_err(|refusal| refused(call, None, refusal, started_ms))?;
-        let underway = read_arguments(call, &entry, context)
+        let underway = read_arguments(call, &entry, context, self.repairs_arguments)
             .map_err(|refusal| refused(call, Some(&entry), refusal, started_ms))?;
-        let decided = self.decide(call, &underway, context).await.map_err(|refusal| {
+        let deciding = AssertUnwindSafe(self.decide(call, &underway, context)).catch_unwind().await;
+        let decided = deciding.unwrap_or_else(|_panic| Err(Refusal::broken_check())).map_err(|refusal| {
             let mut record = refused(call, Some(&entry), refusal, started_ms);
             record.arguments = underway.sent.clone();
             record.repairs = underway.repairs.iter().map(shown).collect();
@@ -335,6 +342,7 @@ fn read_arguments(
     call: &ToolCall,
     entry: &Arc<CatalogEntry>,
     context: &CallContext,
+    may_repair: bool,
 ) -> Result<Underway, Refusal> {
     if call.truncated {
         let told = answers::truncated_call(&call.name, context.max_output_tokens);
@@ -352,7 +360,11 @@ fn read_arguments(
         return Err(unreadable(&fault));
     };
     let given = raw.to_json().map_err(|fault: JsonError| unreadable(&fault.to_string()))?;
-    let repaired = entry.validator.repair(&given);
+    let repaired = if may_repair {
+        entry.validator.repair(&given)
+    } else {
+        Repaired { arguments: given, repairs: Vec::new() }
+    };
     // Nothing at all, spelled `""` or `[]`, for a tool that needs something: the model is told what is missing.
     let said_nothing = repaired.arguments == Json::from("") || repaired.arguments == Json::Array(Vec::new());
     let judged = if said_nothing { &Json::Object(Vec::new()) } else { &repaired.arguments };

@@ -241,6 +241,9 @@ pub struct LimitSettings {
     pub startup_timeout: Duration,
     /// How many bytes of a result reach the model.
     pub max_result_bytes: usize,
+    /// Whether arguments are changed where the tool's schema proves what was meant, for example `"5"` to `5`. Otherwise the model is
+    /// told and has to call again.
+    pub repair_arguments: bool,
 }
 
 impl Default for LimitSettings {
@@ -252,6 +255,7 @@ impl Default for LimitSettings {
             call_timeout: Duration::from_secs(60),
             startup_timeout: Duration::from_secs(30),
             max_result_bytes: 256 * 1024,
+            repair_arguments: true,
         }
     }
 }

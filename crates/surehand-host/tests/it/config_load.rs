@@ -277,7 +277,7 @@ fn what_is_ours_stands_beside_the_servers() {
             "broken": {"baseUrl": "nowhere", "key": "${NOPE}"},
             "literal": {"key": "sk-written"},
           },
-          "limits": {"maxTurns": 5, "timeout": "2m", "budgetTokens": 1000, "callTimeout": 5000, "startupTimeout": "10s", "maxResultBytes": 4096, "maxTurn": 1},
+          "limits": {"maxTurns": 5, "timeout": "2m", "budgetTokens": 1000, "callTimeout": 5000, "startupTimeout": "10s", "maxResultBytes": 4096, "repairArguments": false, "maxTurn": 1},
           "policy": {"rules": [{"name": "u"}], "default": "deny"},
           "audit": {"file": "~/log.jsonl"},
           "sandbox": {"a": 1}, "gateway": {"b": 2},
@@ -295,7 +295,7 @@ fn what_is_ours_stands_beside_the_servers() {
         bundled weather: bundled weather {}
         warning: ~/.config/surehand/surehand.json:13:20, `modle`: an unknown key, passed over; did you mean `model`?
         info: ~/.config/surehand/surehand.json:13:30, `zzz`: an unknown key, passed over
-        warning: ~/.config/surehand/surehand.json:9:157, `limits.maxTurn`: an unknown key, passed over; did you mean `maxTurns`?
+        warning: ~/.config/surehand/surehand.json:9:183, `limits.maxTurn`: an unknown key, passed over; did you mean `maxTurns`?
         error: ~/repo/.mcp.json:1:95, `limits.timeout`: passed over: not a limit that can hold; counts are whole numbers from 1, times are milliseconds or a text such as "30s"
         error: ~/.config/surehand/surehand.json:6:35, `providers.broken.baseUrl`: the provider cannot be used: it is no address: relative URL without a base
         error: ~/.config/surehand/surehand.json:6:53, `providers.broken.key`: the provider cannot be used: the variable NOPE is not set
@@ -310,6 +310,7 @@ fn what_is_ours_stands_beside_the_servers() {
             call_timeout: 5s,
             startup_timeout: 10s,
             max_result_bytes: 4096,
+            repair_arguments: false,
         }
     "#]]
     .assert_debug_eq(&settings.limits);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use surehand_host::{Approval, Verdict};
+use surehand_host::{Approval, ApprovalRequest, Approver, Verdict};
 use surehand_mcp::{CallFailure, ToolOutput};
 use surehand_model::{ContentBlock, Finish, FinishReason, ModelTurn, PartKind, RawJson, ToolCall};
+use surehand_provider::BoxFuture;
 use surehand_testkit::{FakeServer, FakeTool, ScriptedModel, call, say};
 
 use crate::fixture::{Person, Setup};
@@ -190,6 +191,49 @@ async fn what_the_schema_proves_is_repaired_and_said() {
     assert_eq!(received, [r#"{"path":"007","line":5}"#, r#"{"path":"k","line":2512292042121000001}"#]);
     assert_eq!(answer.calls[0].repairs.len(), 1);
     assert_eq!(answer.calls[1].repairs, []);
+}
+
+#[tokio::test]
+async fn repairs_can_be_switched_off_and_the_model_is_told_instead() {
+    let tools = server();
+    let mut setup = Setup::new().reading("s", &tools);
+    setup.settings.limits.repair_arguments = false;
+    let verdict = told_by(setup, "mcp__s__edit", r#"{"path":"007","line":"5"}"#, expect![[r#"is_error=true {"error":"invalid_arguments","tool":"mcp__s__edit","details":[{"path":"/line","expected":"integer","got":"string \"5\"","message":"`/line`: expected integer, got string \"5\"."}],"suggestion":"Call mcp__s__edit again with /line corrected, and everything else as it was."}"#]]).await;
+    assert_eq!((verdict, tools.received()), (Verdict::Invalid, vec![]));
+}
+
+#[tokio::test]
+async fn what_is_sent_is_an_object_even_where_the_schema_would_take_anything() {
+    let tools = FakeServer::new(
+        "s",
+        vec![FakeTool::new("any", "{}", |arguments| async move { Ok(ToolOutput::text(arguments.as_str())) })],
+    );
+    let ready = Setup::new().reading("s", &tools).open().await;
+    let ways = ["", "null", r#""""#, "[]", "5", r#""text""#, "[1]"];
+    let calls: Vec<_> = ways.iter().map(|way| ("", "mcp__s__any", *way)).collect();
+    let model = ScriptedModel::new([call(&calls), say("done")]);
+    let answer = ready.ask(&model, "go").await.unwrap();
+    let verdicts: Vec<_> = answer.calls.iter().map(|record| record.decided.verdict).collect();
+    let (fine, wrong) = (Verdict::Allowed, Verdict::Invalid);
+    assert_eq!(verdicts, [fine, fine, fine, fine, wrong, wrong, wrong]);
+    assert_eq!(tools.received(), vec![("any".to_owned(), RawJson::empty_object()); 4]);
+}
+
+/// A policy's question that breaks down before anybody answers.
+struct Broken;
+
+impl Approver for Broken {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        panic!("a bug in the dialogue")
+    }
+}
+
+#[tokio::test]
+async fn a_check_that_breaks_down_denies() {
+    let tools = server();
+    let setup = Setup::new().unknown("s", &tools).approver(Arc::new(Broken));
+    let verdict = told_by(setup, "mcp__s__now", "{}", expect![[r#"is_error=true {"error":"denied","reason":"Deciding about this call broke down, so it was not run.","by":"policy"}"#]]).await;
+    assert_eq!((verdict, tools.received()), (Verdict::Denied, vec![]));
 }
 
 #[tokio::test]

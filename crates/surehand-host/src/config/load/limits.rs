@@ -41,6 +41,13 @@ fn read_limit(member: &Member, limits: &mut LimitSettings, reporter: &mut Report
         "maxturns" => whole(10_000).map(|turns| limits.max_turns = turns as u32),
         "budgettokens" => whole(u64::MAX).map(|tokens| limits.budget_tokens = Some(tokens)),
         "maxresultbytes" => whole(1 << 30).map(|bytes| limits.max_result_bytes = bytes as usize),
+        "repairarguments" => match &node.value {
+            Value::Bool(may) => {
+                limits.repair_arguments = *may;
+                Some(())
+            }
+            _ => None,
+        },
         name @ ("timeout" | "calltimeout" | "startuptimeout") => {
             let duration = read_duration(node, 1).ok();
             if let Some(duration) = duration.filter(|d| *d < Duration::from_secs(1) && node.text().is_none())
@@ -61,15 +68,25 @@ fn read_limit(member: &Member, limits: &mut LimitSettings, reporter: &mut Report
             })
         }
         _ => {
-            let names =
-                ["maxTurns", "timeout", "budgetTokens", "callTimeout", "startupTimeout", "maxResultBytes"];
+            let names = [
+                "maxTurns",
+                "timeout",
+                "budgetTokens",
+                "callTimeout",
+                "startupTimeout",
+                "maxResultBytes",
+                "repairArguments",
+            ];
             let known = surehand_schema::nearest(&member.key, names.into_iter());
             let hint = known.first().map(|known| format!("did you mean `{known}`?")).unwrap_or_default();
             return reporter.say(Severity::Warning, node, about, "an unknown key, passed over", hint);
         }
     };
     if understood.is_none() {
-        let hint = "counts are whole numbers from 1, times are milliseconds or a text such as \"30s\"";
+        let hint = match normalised(&member.key).as_str() {
+            "repairarguments" => "it is true or false",
+            _ => "counts are whole numbers from 1, times are milliseconds or a text such as \"30s\"",
+        };
         reporter.say(Severity::Error, node, about, "passed over: not a limit that can hold", hint);
     }
 }
