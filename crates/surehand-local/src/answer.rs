@@ -35,7 +35,7 @@ pub(crate) fn write_answer(
     } else {
         match labels(view) {
             Some(labels) => writer.one_by_one(&labels)?,
-            None => writer.from_data()?,
+            None => writer.together()?,
         }
     };
     Ok((writer.text, ending))
@@ -75,7 +75,7 @@ impl Writer<'_, '_> {
     }
 
     /// From all results at once.
-    fn from_data(&mut self) -> Result<Ending, EngineError> {
+    fn together(&mut self) -> Result<Ending, EngineError> {
         let results: Vec<&ToolResult> = self.view.results.iter().collect();
         let question = self.view.question.clone();
         let data = self.read_data(&results, &question, "")?;

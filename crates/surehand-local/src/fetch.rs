@@ -93,7 +93,7 @@ pub type FetchWatcher<'a> = &'a mut (dyn FnMut(FetchEvent) + Send);
 /// [`FetchError::Disk`] and [`FetchError::Memory`] before anything is downloaded, [`FetchError::Sources`] with every source and what went
 /// wrong with it.
 pub async fn fetch(
-    model: &LocalModel,
+    model: &'static LocalModel,
     options: &FetchOptions,
     watcher: FetchWatcher<'_>,
 ) -> Result<PathBuf, FetchError> {

