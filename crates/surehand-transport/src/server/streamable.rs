@@ -15,12 +15,12 @@ use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use axum::routing::any;
 use surehand_mcp::{
-    Arrival, EnvelopeLimits, HttpFacts, HttpSession, PendingCall, Reply, ServerHandler, ServerMachine,
-    Verdict,
+    Arrival, CallFailure, EnvelopeLimits, HttpFacts, HttpSession, PendingCall, Reply, ServerHandler,
+    ServerMachine, Verdict,
 };
 use thiserror::Error;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -31,6 +31,8 @@ use super::run::run_tool;
 
 /// How long requests may still take once the server is asked to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
+/// How many calls run side by side; further ones are refused, for whoever sends more than that is not well.
+const CALLS_AT_ONCE: usize = 1_024;
 const SESSION_HEADER: &str = "mcp-session-id";
 
 /// How a handler is served over HTTP.
@@ -125,16 +127,20 @@ pub async fn serve_http(
     let listener = TcpListener::bind(options.listen).await.map_err(listen_error)?;
     let address = listener.local_addr().map_err(listen_error)?;
     let limits = EnvelopeLimits { bytes: options.body_limit, ..EnvelopeLimits::default() };
+    // Cancelled too when the server is dropped, so that no call outlives it.
+    let ended = stop.child_token();
     let endpoint = Arc::new(Endpoint {
         machine: ServerMachine::new(handler, limits),
         guard: Guard::new(address.ip(), &options.allowed_hosts, &options.allowed_origins),
         sessions: Sessions::default(),
         calls: TaskTracker::new(),
-        stop: stop.clone(),
+        free: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
+        stop: ended.clone(),
     });
     let app = Router::new().route(&options.path, any(answer)).with_state(endpoint);
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
+        let _calls = ended.drop_guard();
         let asked = stop.clone();
         let serving =
             axum::serve(listener, app).with_graceful_shutdown(async move { asked.cancelled().await });
@@ -156,6 +162,8 @@ struct Endpoint {
     sessions: Sessions,
     /// Calls of the older era, which go on when the client hangs up.
     calls: TaskTracker,
+    /// One permit for each call that may still begin.
+    free: Arc<Semaphore>,
     stop: CancellationToken,
 }
 
@@ -225,6 +233,9 @@ impl Endpoint {
     }
 
     async fn call(&self, call: PendingCall, session: Option<&str>) -> Reply {
+        let Ok(place) = self.free.clone().try_acquire_owned() else {
+            return call.finish(Err(CallFailure::Internal("too many calls are running already".to_owned())));
+        };
         let handler = self.machine.handler().clone();
         if call.revision.is_modern() {
             // Hanging up drops this future, and with it the call: in this era that is how a client cancels.
@@ -241,6 +252,7 @@ impl Endpoint {
         let (sender, receiver) = oneshot::channel();
         let sessions = self.sessions.clone();
         self.calls.spawn(async move {
+            let _place = place;
             let reply = tokio::select! {
                 outcome = run_tool(&*handler, &call.name, call.arguments.clone()) => call.finish(outcome),
                 () = cancelled.cancelled() => call.cancelled(),
@@ -307,4 +319,63 @@ fn not_allowed() -> Response<Body> {
     let mut response = status(StatusCode::METHOD_NOT_ALLOWED);
     response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use surehand_mcp::{BoxFuture, Implementation, Revision, ToolInvocation, ToolOutput};
+    use surehand_model::Tool;
+
+    use super::*;
+
+    /// Never answers a call.
+    struct Silent;
+
+    impl ServerHandler for Silent {
+        fn implementation(&self) -> Implementation {
+            Implementation { name: "silent".to_owned(), title: None, version: "1".to_owned() }
+        }
+
+        fn tools(&self) -> Vec<Tool> {
+            Vec::new()
+        }
+
+        fn call<'a>(&'a self, _: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
+            Box::pin(pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_beyond_those_that_may_run_at_once_is_refused() {
+        let endpoint = Endpoint {
+            machine: ServerMachine::new(Arc::new(Silent), EnvelopeLimits::default()),
+            guard: Guard::new(Ipv4Addr::LOCALHOST.into(), &[], &[]),
+            sessions: Sessions::default(),
+            calls: TaskTracker::new(),
+            free: Arc::new(Semaphore::new(1)),
+            stop: CancellationToken::new(),
+        };
+        let session = endpoint.sessions.open(Revision::V2025_06_18).unwrap();
+        let call = |id: u32| {
+            let body = format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{}}}}}}"#
+            );
+            let request = Request::post("/mcp")
+                .header(CONTENT_TYPE, "application/json")
+                .header(SESSION_HEADER, &session);
+            endpoint.post(request.body(Body::from(body)).unwrap())
+        };
+        let refused = tokio::select! {
+            biased;
+            _ = call(1) => panic!("nothing answers"),
+            refused = call(2) => to_bytes(refused.into_body(), 1_000).await.unwrap(),
+        };
+        assert_eq!(
+            String::from_utf8_lossy(&refused),
+            r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"too many calls are running already"}}"#
+        );
+        endpoint.stop.cancel();
+    }
 }

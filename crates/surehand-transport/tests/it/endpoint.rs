@@ -1,5 +1,7 @@
 //! What our HTTP endpoint answers to whatever comes.
 
+use surehand_mcp::{ToolInvocation, ToolOutput};
+use surehand_model::RawJson;
 use surehand_transport::{HttpRequest, HttpServer, HttpServerOptions, Method, serve_http};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -114,4 +116,26 @@ async fn an_address_in_use_and_a_path_that_is_none_are_errors() {
     let odd = HttpServerOptions { path: "mcp".to_owned(), ..HttpServerOptions::default() };
     let error = serve_http(Echo::handler(), odd, stop).await.unwrap_err();
     assert_eq!(error.to_string(), "`mcp` is not a path to serve under");
+}
+
+#[tokio::test]
+async fn a_server_that_is_dropped_ends_the_calls_it_runs() {
+    let handler = Echo::handler();
+    let stop = CancellationToken::new();
+    let server = serve_http(handler.clone(), HttpServerOptions::default(), stop.clone()).await.unwrap();
+    let (_, session, _) = send(&server, Method::POST, &[JSON, BOTH], INITIALIZE).await;
+    let session = session.unwrap();
+    let mine = ("Mcp-Session-Id", session.as_str());
+    let wait = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}"#;
+    let headers = [JSON, mine];
+    // Of two calls under one id one runs, and the other is told so.
+    let (_, _, told) = tokio::select! {
+        told = send(&server, Method::POST, &headers, wait) => told,
+        told = send(&server, Method::POST, &headers, wait) => told,
+    };
+    assert!(told.contains("a request with id 1 is still running"), "{told}");
+    drop(server);
+    let dropped = ToolInvocation { name: "dropped", arguments: RawJson::empty_object() };
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(10), handler.call(dropped)).await;
+    assert_eq!(ended, Ok(Ok(ToolOutput::text("a call was dropped"))));
 }
