@@ -18,6 +18,8 @@ const SESSION_HEADER: &str = "Mcp-Session-Id";
 const VERSION_HEADER: &str = "MCP-Protocol-Version";
 /// How long a message may take that nobody waits for.
 const ASIDE: Duration = Duration::from_secs(10);
+/// How many such messages are on their way at most: a server that asks faster than it takes answers gets none to the rest.
+const ASIDES_AT_ONCE: usize = 256;
 /// How much of a foreign answer is kept to be shown.
 const EXCERPT: usize = 300;
 
@@ -152,6 +154,11 @@ impl Poster {
         let poster = self.clone();
         let mut asides = self.asides();
         while asides.try_join_next().is_some() {}
+        if asides.len() >= ASIDES_AT_ONCE {
+            drop(asides);
+            let why = format!("{ASIDES_AT_ONCE} are on their way already");
+            return self.event(ClientEvent::Note(Note::new("server", "a message to it is lost", why)));
+        }
         asides.spawn_on(
             async move {
                 let why = match timeout(ASIDE, poster.tell(message, revision)).await {
