@@ -218,7 +218,12 @@ impl Run<'_, '_> {
                             Some("the model or its provider refused to answer".to_owned()),
                         ));
                     }
-                    _ => return Ok((Stop::Complete, None)),
+                    FinishReason::Other => {
+                        let said = turn.finish.raw.map(|raw| format!(": {raw}")).unwrap_or_default();
+                        let detail = format!("the model stopped for a reason that is not known here{said}");
+                        return Ok((Stop::Complete, Some(detail)));
+                    }
+                    FinishReason::Stop | FinishReason::ToolCalls => return Ok((Stop::Complete, None)),
                 }
             }
             let records = self.run_calls(calls).await;

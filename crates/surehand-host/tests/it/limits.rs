@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use surehand_host::{Approval, ApproveAll, Conversation, HostEvent, Stop, Verdict};
 use surehand_mcp::ToolOutput;
+use surehand_model::{Finish, FinishReason, ModelTurn};
 use surehand_provider::ProviderError;
 use surehand_testkit::{FakeServer, FakeTool, ScriptedModel, call, say};
 use tokio_util::sync::CancellationToken;
@@ -175,4 +176,26 @@ async fn approving_everything_runs_what_asks_and_not_what_is_denied() {
     assert_eq!(verdicts, [Verdict::Approved, Verdict::Denied]);
     let offered: Vec<String> = model.requests()[0].tools.iter().map(|tool| tool.name.clone()).collect();
     assert_eq!(offered, ["mcp__s__fine"], "what is denied anyway is not shown to the model");
+}
+
+#[tokio::test]
+async fn an_answer_that_ended_for_another_reason_than_its_end_says_so() {
+    let ready = Setup::new().open().await;
+    for (reason, raw, expected) in [
+        (FinishReason::Stop, "stop", None),
+        (FinishReason::Length, "length", Some("the answer was cut off at the model's output limit")),
+        (FinishReason::Refused, "content_filter", Some("the model or its provider refused to answer")),
+        (
+            FinishReason::Other,
+            "insufficient_system_resource",
+            Some("the model stopped for a reason that is not known here: insufficient_system_resource"),
+        ),
+    ] {
+        let turn = ModelTurn { finish: Finish { reason, raw: Some(raw.to_owned()) }, ..say("half") };
+        let answer = ready.ask(&ScriptedModel::new([turn]), "go").await.unwrap();
+        assert_eq!(
+            (answer.text.as_str(), answer.stop, answer.detail.as_deref()),
+            ("half", Stop::Complete, expected)
+        );
+    }
 }
