@@ -95,7 +95,9 @@ fn not_found(spec: &ChildSpec, searched: Vec<PathBuf>) -> SpawnError {
 
 fn not_found_hint(spec: &ChildSpec) -> String {
     let command = spec.command.as_str();
-    if let Some((program, _)) = command.split_once(char::is_whitespace) {
+    if let Some((program, _)) =
+        command.split_once(char::is_whitespace).filter(|(program, _)| !program.contains('/'))
+    {
         return format!(
             "`command` is one program, without a shell; write \"command\": \"{program}\" and put the rest into `args`"
         );

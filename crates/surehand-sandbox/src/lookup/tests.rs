@@ -91,6 +91,9 @@ fn a_whole_command_line_in_command_is_explained() {
         hint,
         "`command` is one program, without a shell; write \"command\": \"npx\" and put the rest into `args`"
     );
+    // A folder may have blanks in its name, so a path with blanks is a path that is missing.
+    let hint = hint_of(find_command(&spec("/opt/my tools/server", root.path())).unwrap_err());
+    assert_eq!(hint, "check the path; a relative one starts at the server's working directory");
 }
 
 #[test]
