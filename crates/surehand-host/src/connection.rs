@@ -192,6 +192,7 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
             notes.push(Note::new(&settings.name, "tools not listed", why));
         }
     }
+    notes.append(&mut aside.lock().unwrap_or_else(PoisonError::into_inner).notes);
     let hidden = tools.len();
     tools.retain(|tool| settings.tools.admits(&tool.name));
     if tools.len() < hidden {
@@ -203,8 +204,9 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
         status: ServerState::Connected,
         version: Some(client.server().version.clone()).filter(|version| !version.is_empty()),
         tools: tools.len(),
-        notes: notes.iter().map(|note| format!("{}: {}", note.what, note.why)).collect(),
+        notes: notes.iter().map(|note| words(&settings.name, note)).collect(),
     };
+    let notes = notes.into_iter().map(|note| naming(&settings.name, note)).collect();
     let permits = if settings.parallel { PARALLEL_CALLS } else { 1 };
     let connection = Connection {
         settings,
@@ -273,7 +275,9 @@ impl Connection {
         let _turn = self.gate.acquire().await.map_err(|_| closed())?;
         let client = self.living_client().await?;
         let options = CallOptions { timeout: self.call_timeout(), on_progress: Some(on_progress) };
-        self.desk.during(context, client.call_tool(tool, arguments, options)).await
+        let mut outcome = self.desk.during(context, client.call_tool(tool, arguments, options)).await?;
+        outcome.notes = outcome.notes.into_iter().map(|note| naming(&self.settings.name, note)).collect();
+        Ok(outcome)
     }
 
     async fn living_client(&self) -> Result<Arc<Client>, ClientError> {
@@ -320,7 +324,8 @@ impl Connection {
 
     /// What the server told beside its answers since the last time.
     pub(crate) fn take_notes(&self) -> Vec<Note> {
-        std::mem::take(&mut self.aside.lock().unwrap_or_else(PoisonError::into_inner).notes)
+        let notes = std::mem::take(&mut self.aside.lock().unwrap_or_else(PoisonError::into_inner).notes);
+        notes.into_iter().map(|note| naming(&self.settings.name, note)).collect()
     }
 
     /// Ends the server and waits until it is gone. A server that is still being asked ends once the last answer is in.
@@ -329,6 +334,29 @@ impl Connection {
         if let Some(client) = client.and_then(Arc::into_inner) {
             client.close().await;
         }
+    }
+}
+
+/// How the wire, which knows no names, calls the server it is about.
+const THE_SERVER: &str = "server";
+
+/// The same note, saying which of the servers it is about.
+fn naming(server: &str, note: Note) -> Note {
+    let place = match note.r#where.as_str() {
+        THE_SERVER => server.to_owned(),
+        place if place == server => server.to_owned(),
+        place => format!("{server}: {place}"),
+    };
+    Note { r#where: place, ..note }
+}
+
+/// A note among those of its own server.
+fn words(server: &str, note: &Note) -> String {
+    let Note { r#where: place, what, why } = note;
+    if place == THE_SERVER || place == server {
+        format!("{what}: {why}")
+    } else {
+        format!("{place}: {what}: {why}")
     }
 }
 

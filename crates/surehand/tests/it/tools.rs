@@ -194,3 +194,30 @@ fn a_reader_who_leaves_early_is_no_failure() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
 }
+
+/// Greets on its standard output and lists a tool without a name.
+const ODD: &str = r#"echo 'Server ready'
+while read -r line; do
+    id=${line#*'"id":'}; id=${id%%[!0-9]*}
+    case "$line" in
+    *server/discover*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"?"}}' ;;
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}}' ;;
+    *tools/list*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"title":"?"},{"name":"fine","inputSchema":{"type":"object"}}]}}' ;;
+    esac
+done
+"#;
+
+#[test]
+fn what_was_odd_about_a_server_is_said_with_its_name() {
+    let home = Home::new();
+    home.write("work/odd.sh", ODD);
+    expect![[r#"
+        exit 0
+        --- stdout
+        odd/fine  ()
+        --- stderr
+        note: odd: tools/list /tools/0: left out: it has no `name`
+        note: odd: dropped: Server ready: not JSON: expected value at line 1 column 1
+    "#]]
+    .assert_eq(&home.run(&["tools", "odd", "--server", "odd=/bin/sh odd.sh"]).to_string());
+}
