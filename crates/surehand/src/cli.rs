@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use surehand_host::config::Environment;
 
@@ -194,6 +195,9 @@ fn short_help() -> String {
 fn usage_error(error: &clap::Error) -> CommandError {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return missing_command(text);
+    }
     let mut message = Vec::new();
     let mut hints = Vec::new();
     for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
@@ -209,6 +213,16 @@ fn usage_error(error: &clap::Error) -> CommandError {
     }
     fault.hints = hints;
     fault
+}
+
+/// What a group of commands says when none of them was named: its usage and what there is, out of the whole help.
+fn missing_command(help: &str) -> CommandError {
+    let lines = help.lines().skip_while(|line| !line.starts_with("Usage: "));
+    let lines =
+        lines.take_while(|line| *line != "Options:").map(str::trim_end).filter(|line| !line.is_empty());
+    let mut message = vec!["a command is missing"];
+    message.extend(lines);
+    CommandError::usage(message.join("\n")).hint("Try --help.")
 }
 
 /// A sentence from clap's half of one.

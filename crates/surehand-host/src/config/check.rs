@@ -10,6 +10,20 @@ use super::settings::{Launch, Problem, Settings, Severity};
 pub fn check(settings: &Settings) -> Vec<Problem> {
     let mut problems = settings.problems.clone();
     for server in settings.servers.iter().filter(|server| server.starts()) {
+        let place = match &server.file {
+            Some(file) => format!("{}, server `{}`", file.display(), server.name),
+            None => format!("server `{}`", server.name),
+        };
+        if let Launch::Http { sse: true, .. } = server.launch {
+            problems.push(Problem {
+                severity: Severity::Warning,
+                r#where: place,
+                server: Some(server.name.clone()),
+                what: "the older HTTP+SSE transport is not supported yet; Streamable HTTP is tried at its address".into(),
+                hint: "many servers have a second address for it, often ending in /mcp; use that one".into(),
+            });
+            continue;
+        }
         let Launch::Child { command, env, cwd, .. } = &server.launch else { continue };
         let spec = ChildSpec {
             command: command.clone(),
@@ -18,10 +32,6 @@ pub fn check(settings: &Settings) -> Vec<Problem> {
             search_path: settings.children.search_path.clone(),
             inherit: settings.children.inherit.clone(),
             ..ChildSpec::default()
-        };
-        let place = match &server.file {
-            Some(file) => format!("{}, server `{}`", file.display(), server.name),
-            None => format!("server `{}`", server.name),
         };
         // What a variable holds is not shown, not even as a command.
         let covered = |text: String| match server.shown.command.as_str() {

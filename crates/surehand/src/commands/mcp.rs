@@ -28,8 +28,11 @@ enum McpCommand {
     List(ListArgs),
     Get(GetArgs),
     #[command(alias = "rm")]
+    /// Remove a server from the file it is written in
     Remove(ChangeArgs),
+    /// Switch a server on again
     Enable(ChangeArgs),
+    /// Switch a server off and keep its entry
     Disable(ChangeArgs),
     Trust(TrustArgs),
 }
@@ -104,7 +107,7 @@ struct GetArgs {
     name: String,
 }
 
-/// Change one server's entry
+// No doc comment: each command that takes these says itself what it does.
 #[derive(Debug, Args)]
 struct ChangeArgs {
     /// Which server.
@@ -190,14 +193,21 @@ fn entry_of(args: &AddArgs) -> Result<Json, CommandError> {
         ([], [command, rest @ ..]) => (command, rest),
         ([target], rest) => (target, rest),
         (words, line) => {
-            let words: Vec<&str> = words.iter().chain(line).map(String::as_str).collect();
+            // What begins with a dash was taken for ours and is not among the words any more, so the line is not made up again.
+            let command = words.iter().chain(line).next().map_or("COMMAND", String::as_str);
             return Err(CommandError::usage("a server's own arguments stand behind `--`")
-                .hint(format!("surehand mcp add {name} -- {}", words.join(" "))));
+                .hint(format!("surehand mcp add {name} -- {command} and the rest of its command line")));
         }
     };
     let is_url = ["http://", "https://"]
         .iter()
         .any(|scheme| target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    if let (false, Some((scheme, _))) = (is_url, target.split_once("://"))
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    {
+        return Err(CommandError::usage(format!("a server is not reached over `{scheme}`"))
+            .hint("A URL begins with https:// or http://."));
+    }
     match args.transport {
         Some(Transport::Http | Transport::Sse) if !is_url => {
             return Err(CommandError::usage(format!("`{target}` is not a URL"))
@@ -458,11 +468,7 @@ fn list(app: &App) -> Result<(), CommandError> {
         .servers
         .iter()
         .map(|server| {
-            let target = if server.shown.target.is_empty() {
-                "in this program".to_owned()
-            } else {
-                server.shown.target.clone()
-            };
+            let target = server.shown.target.clone();
             [server.name.clone(), server.scope.to_string(), state(server).to_owned(), target]
         })
         .collect();

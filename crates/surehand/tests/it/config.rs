@@ -106,6 +106,8 @@ fn adding_says_what_does_not_fit() {
         &["x", "srv", "-e", "A"],
         &["x", "-t", "http", "srv"],
         &["x", "-t", "stdio", "https://a.test"],
+        &["x", "ftp://a.test/mcp"],
+        &["x", "ws://a.test/mcp"],
     ] {
         let ran = home.run(&[&["mcp", "add"], arguments].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}: {ran}");
@@ -116,7 +118,46 @@ fn adding_says_what_does_not_fit() {
         exit 2
         --- stderr
         error: a server's own arguments stand behind `--`
-        hint: surehand mcp add x -- npx srv
+        hint: surehand mcp add x -- npx and the rest of its command line
+    "#]],
+    );
+}
+
+#[test]
+fn a_transport_that_is_not_there_yet_is_said_when_a_server_is_added_and_by_doctor() {
+    let home = Home::new();
+    check(
+        home.run(&["mcp", "add", "-t", "sse", "old", "http://127.0.0.1:9/sse"]),
+        expect![[r#"
+        exit 0
+        --- stdout
+        Added `old` to ~/config/surehand/surehand.json.
+        --- stderr
+        warning: ~/config/surehand/surehand.json, server `old`: the older HTTP+SSE transport is not supported yet; Streamable HTTP is tried at its address (many servers have a second address for it, often ending in /mcp; use that one)
+    "#]],
+    );
+    let ran = home.run(&["doctor", "--offline"]);
+    assert!(ran.stdout.contains("HTTP+SSE transport is not supported yet"), "{ran}");
+}
+
+#[test]
+fn an_entry_that_cannot_be_used_is_listed_as_what_it_is() {
+    let home = Home::new();
+    home.write(FILE, r#"{"mcpServers":{"five":5,"slip":{"comand":"x"}}}"#);
+    check(
+        home.run(&["mcp", "list"]),
+        expect![[r#"
+        exit 0
+        --- stdout
+        five     user     cannot start
+        slip     user     cannot start
+        files    bundled  on            files
+        time     bundled  on            time
+        weather  bundled  on            weather
+        --- stderr
+        warning: ~/config/surehand/surehand.json:1:23, server `five`: not started: the entry is a number and no object (write { "command": … } or { "url": … })
+        warning: ~/config/surehand/surehand.json:1:42, server `slip`, `comand`: an unknown key, passed over (did you mean `command`?)
+        warning: ~/config/surehand/surehand.json:1:32, server `slip`: not started: the entry has neither a `command` nor a `url` (give it one of them, or remove it)
     "#]],
     );
 }

@@ -24,6 +24,30 @@ fn an_unknown_command_is_a_usage_error_with_a_suggestion() {
 }
 
 #[test]
+fn a_group_of_commands_without_one_of_them_says_what_there_is() {
+    check(
+        &Home::new(),
+        &["mcp"],
+        expect![[r#"
+        exit 2
+        --- stderr
+        error: a command is missing
+        Usage: surehand mcp [OPTIONS] <COMMAND>
+        Commands:
+          add       Add a server: a command line behind `--`, one command, or a URL
+          add-json  Add a server from its JSON entry, as a README shows it
+          list      List the configured servers. Starts nothing
+          get       Show one server: where it is written, how it is started, what is wrong with it
+          remove    Remove a server from the file it is written in
+          enable    Switch a server on again
+          disable   Switch a server off and keep its entry
+          trust     Trust this project's .mcp.json, so that its servers may start
+        hint: Try --help.
+    "#]],
+    );
+}
+
+#[test]
 fn a_program_reads_its_error_as_one_line_of_json() {
     check(
         &Home::new(),

@@ -387,9 +387,9 @@ fn help_of_mcp() {
               add-json  Add a server from its JSON entry, as a README shows it
               list      List the configured servers. Starts nothing
               get       Show one server: where it is written, how it is started, what is wrong with it
-              remove    Change one server's entry
-              enable    Change one server's entry
-              disable   Change one server's entry
+              remove    Remove a server from the file it is written in
+              enable    Switch a server on again
+              disable   Switch a server off and keep its entry
               trust     Trust this project's .mcp.json, so that its servers may start
 
             Options:
