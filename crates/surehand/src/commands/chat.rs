@@ -9,6 +9,7 @@ use surehand_host::{
     reference_of,
 };
 use surehand_provider::Provider;
+use surehand_schema::nearest;
 use tokio_util::sync::CancellationToken;
 
 use self::lines::Lines;
@@ -152,6 +153,10 @@ impl Chat<'_> {
             let next = match line.strip_prefix('/') {
                 _ if line.is_empty() => Next::Go,
                 Some(command) if is_command(line) => self.command(command).await?,
+                Some(command) if looks_like_command(command) => {
+                    self.app.screen.error(&no_such_command(command));
+                    Next::Go
+                }
                 _ => {
                     self.answer(line, is_person).await?;
                     Next::Go
@@ -274,11 +279,28 @@ impl Chat<'_> {
     }
 }
 
-/// A path or a fraction may begin with a slash too: only a word of letters is a command.
+/// Whether it begins with one of the commands. A path may begin with a slash too.
 fn is_command(line: &str) -> bool {
     line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next()).is_some_and(|word| {
         COMMANDS.iter().any(|(name, _)| name[1..] == *word) || word == "exit" || word == "?"
     })
+}
+
+/// A word of letters behind the slash, and no such file or folder: a command with a slip in it. `command` begins behind the slash.
+fn looks_like_command(command: &str) -> bool {
+    command.split_whitespace().next().is_some_and(|word| {
+        word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
+            && !Path::new("/").join(word).exists()
+    })
+}
+
+fn no_such_command(command: &str) -> CommandError {
+    let word = command.split_whitespace().next().unwrap_or_default();
+    let error = CommandError::usage(format!("there is no command `/{word}`"));
+    match nearest(word, COMMANDS.iter().map(|(name, _)| &name[1..])).first() {
+        Some(near) => error.hint(format!("Did you mean /{near}?")),
+        None => error.hint("/help lists them."),
+    }
 }
 
 /// A name that no other session has, later in the order of names than all before it.

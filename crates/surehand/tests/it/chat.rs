@@ -33,6 +33,23 @@ fn what_was_said_is_known_in_the_next_turn_and_commands_are_no_questions() {
 }
 
 #[test]
+fn a_slip_in_a_command_is_no_question_and_a_path_is_one() {
+    let home = Home::with_script(&[r#"{"expect":"/tmp is what?","text":"A folder."}"#]);
+    let ran = home.run_with(&CHAT, "/tool\n/compact now\n/tmp is what?\n", &[]);
+    expect![[r#"
+        exit 0
+        --- stdout
+        A folder.
+        --- stderr
+        error: there is no command `/tool`
+        hint: Did you mean /tools?
+        error: there is no command `/compact`
+        hint: /help lists them.
+    "#]]
+    .assert_eq(&ran.to_string());
+}
+
+#[test]
 fn a_cleared_conversation_is_forgotten_and_the_last_one_can_be_taken_up() {
     let home = Home::with_script(&[r#"{"text":"one"}"#, r#"{"text":"two"}"#]);
     let ran = home.run_with(&CHAT, "first\n/clear\nsecond\n", &[]);
