@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::OutputForm;
 use crate::error::CommandError;
 use crate::render::{
-    DIM, Screen, approval_line, call_line, clean, count, duration, init_line, note_line, paint, record_line,
-    result_line, running_line, started_line, text_line,
+    DIM, Screen, approval_line, call_line, clean, count, duration, init_line, note_line, paint,
+    question_line, record_line, result_line, running_line, started_line, text_line,
 };
 
 /// How often the live line is drawn anew.
@@ -185,6 +185,7 @@ impl Watch {
                 started_line(id, server, tool, arguments)
             }
             HostEvent::ApprovalAsked(request) => approval_line(request),
+            HostEvent::ServerAsked(question) => question_line(question),
             HostEvent::CallFinished(record) => record_line(record),
             _ => return Ok(()),
         };

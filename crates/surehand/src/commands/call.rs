@@ -69,6 +69,9 @@ pub(crate) fn run(args: &CallArgs, app: &App) -> Result<(), CommandError> {
             };
             let call = ToolCall::new("call_1", &entry.model_name, arguments.as_str());
             let record = watch.while_doing(on_interrupt(&cancel, host.run_call(call, &context))).await?;
+            if cancel.is_cancelled() && record.result.is_error {
+                return Err(interrupted(&record));
+            }
             let sent = record.arguments.to_json().ok();
             let facts = CallFacts { arguments: sent.as_ref(), ..host.facts(&entry) };
             let asks = host.policy().decide(&facts).decision == Decision::Ask;
@@ -122,6 +125,15 @@ fn print(record: &CallRecord, asks: bool, app: &App) -> Result<(), CommandError>
     }
     let told = Json::parse(&record.result.joined_text()).unwrap_or(Json::Null);
     Err(failure(record, asks, &name, &told).about(&record.server))
+}
+
+/// The person pressed Ctrl-C while the tool ran, or before it was allowed to.
+fn interrupted(record: &CallRecord) -> CommandError {
+    let error = CommandError::new(Fault::Failed, "cancelled").about(&record.server);
+    match record.decided.verdict {
+        Verdict::Allowed | Verdict::Approved => error.hint("Whether the call had an effect is not known."),
+        Verdict::Denied | Verdict::Invalid => error,
+    }
 }
 
 /// What went wrong on our side of the wire, from what a model would have been told. `asks` is whether the policy left it to a

@@ -1,7 +1,8 @@
 //! One JSON object a line, as things happen: `--output stream-json`.
 
 use serde::Serialize;
-use surehand_host::{Answer, ApprovalRequest, CallRecord, ServerStatus};
+use surehand_host::{Answer, ApprovalRequest, CallRecord, ServerQuestion, ServerStatus};
+use surehand_mcp::ElicitAsk;
 use surehand_model::{CallId, Note, RawJson};
 
 use crate::error::CommandError;
@@ -56,6 +57,30 @@ pub(crate) fn approval_line(request: &ApprovalRequest) -> String {
     }
     let ApprovalRequest { id, server, tool, arguments, rule, reason, .. } = request;
     line("approval", &Approval { id, server, tool, arguments, rule, reason })
+}
+
+/// A server asks the person something while its tool runs. It stands under `approval` as well, with `question` in place of a call:
+/// whoever reads the stream needs one answer to "is it waiting for a person?".
+pub(crate) fn question_line(question: &ServerQuestion) -> String {
+    #[derive(Serialize)]
+    struct Approval<'a> {
+        server: &'a str,
+        question: Question<'a>,
+    }
+    #[derive(Serialize)]
+    struct Question<'a> {
+        message: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        schema: Option<&'a RawJson>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        url: Option<&'a str>,
+    }
+    let (schema, url) = match &question.request.ask {
+        ElicitAsk::Form(form) => (Some(&form.schema), None),
+        ElicitAsk::Address { url, .. } => (None, Some(url.as_str())),
+    };
+    let asked = Question { message: &question.request.message, schema, url };
+    line("approval", &Approval { server: &question.server, question: asked })
 }
 
 /// The run failed.

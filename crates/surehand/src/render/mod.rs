@@ -13,7 +13,9 @@ mod terminal;
 mod units;
 
 pub(crate) use calls::{call_line, content_text, running_line};
-pub(crate) use json::{approval_line, init_line, record_line, result_line, started_line, text_line};
+pub(crate) use json::{
+    approval_line, init_line, question_line, record_line, result_line, started_line, text_line,
+};
 pub(crate) use notes::{note_line, problem_text};
 #[cfg(feature = "local")]
 pub(crate) use progress::{HowFar, Progress};

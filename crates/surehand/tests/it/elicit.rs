@@ -59,6 +59,17 @@ fn a_person_says_no_or_puts_it_away() {
 }
 
 #[test]
+fn a_program_that_reads_the_stream_is_told_that_a_person_is_asked() {
+    let home = home();
+    let mut terminal = Terminal::run(&home, &[&ARGUMENTS[..], &["--output", "stream-json"]].concat(), &[]);
+    let line = r#"{"type":"approval","server":"trips","question":{"message":"Where[2J to?","schema":{"type":"object","#;
+    terminal.at(line, "");
+    terminal.at("[1/2]", "/decline\n");
+    let (seen, code) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+}
+
+#[test]
 fn without_a_terminal_the_server_is_told_no_at_once() {
     let home = home();
     let ran = home.run(&ARGUMENTS);
@@ -72,5 +83,8 @@ fn ctrl_c_at_the_form_ends_the_call_and_the_command() {
     let mut terminal = Terminal::run(&home, &ARGUMENTS, &[]);
     terminal.at("[1/2]", "\u{3}");
     let (seen, code) = terminal.end();
-    assert!(code != 0 && seen.contains("trips no longer waits for an answer."), "{code} {seen}");
+    assert_eq!(code, 1, "{seen}");
+    for words in ["trips no longer waits for an answer.", "cancelled", "Whether the call had an effect"] {
+        assert!(seen.contains(words), "{words} is not in {seen}");
+    }
 }
