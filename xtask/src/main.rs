@@ -27,9 +27,9 @@ Chores of the Surehand workspace
     cargo xtask run [--release] [--no-local] -- ARGS...
         Installs what the build needs, builds surehand and runs it with ARGS.
         --no-local leaves the embedded model out: no C++ compiler, cmake or libclang is needed then.
-    cargo xtask test [--data DIR] [-- ARGS...]
+    cargo xtask test [-- ARGS...]
         Installs what the tests need, builds, fetches the small embedded model and runs every test.
-        --data DIR holds public test collections, for the tests that can use them. ARGS go to the test runner.
+        ARGS go to the test runner.
     cargo xtask fetch-model [NAME]
         Fetches an embedded model (the small one that the tests use, unless named).
     cargo xtask bench local|host [ARGS...]

@@ -1,10 +1,10 @@
 //! `cargo xtask test` and `cargo xtask fetch-model`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::build::{BuildOptions, surehand};
-use crate::shell::{Fault, cargo, output_of, root, run, step};
+use crate::shell::{Fault, cargo, output_of, run, step};
 use crate::{system, tools};
 
 /// The model that the tests use.
@@ -12,47 +12,33 @@ pub(crate) const TEST_MODEL: &str = "qwen2.5-coder-0.5b";
 
 /// Runs every test of the workspace, with everything they need.
 pub(crate) fn test(args: &[String]) -> Result<(), Fault> {
-    let mut data = None;
-    let mut rest = args.iter();
-    let mut for_runner: Vec<&String> = Vec::new();
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            "--" => {
-                for_runner.extend(rest.by_ref());
-                break;
-            }
-            "--data" => {
-                let folder = rest.next().ok_or_else(|| Fault::usage("--data needs a folder"))?;
-                data = Some(existing_folder(folder)?);
-            }
-            other => {
-                return Err(Fault::usage(format!(
-                    "`{other}` is no option of this chore; what is for the test runner goes after `--`"
-                )));
-            }
+    let for_runner = match args {
+        [] => args,
+        [dashes, rest @ ..] if dashes == "--" => rest,
+        [other, ..] => {
+            return Err(Fault::usage(format!(
+                "`{other}` is no option of this chore; what is for the test runner goes after `--`"
+            )));
         }
-    }
+    };
 
     system::for_build()?;
     let tools = tools::for_tests()?;
     let binary = surehand(BuildOptions::default())?;
     pull(&binary, TEST_MODEL)?;
 
-    let prepared = |command: &mut Command| -> Command {
-        let mut command = std::mem::replace(command, cargo());
+    let prepared = || {
+        let mut command = cargo();
         command.env("SUREHAND_TEST_TOOLS", &tools);
-        if let Some(data) = &data {
-            command.env("SUREHAND_TEST_DATA", data);
-        }
         command
     };
     step("Running the examples in the documentation");
-    run(prepared(&mut cargo()).args(["test", "--workspace", "--locked", "--doc", "--quiet"]))?;
+    run(prepared().args(["test", "--workspace", "--locked", "--doc", "--quiet"]))?;
     step("Running the tests");
     let has_nextest = output_of(cargo().get_program(), &["nextest", "--version"]).is_some();
-    let mut runner = prepared(&mut cargo());
+    let mut runner = prepared();
     if has_nextest {
-        runner.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]).args(&for_runner);
+        runner.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]).args(for_runner);
     } else {
         // Libraries, binaries, examples and integration tests; the documentation has had its turn.
         runner.args([
@@ -65,7 +51,7 @@ pub(crate) fn test(args: &[String]) -> Result<(), Fault> {
             "--examples",
             "--tests",
         ]);
-        runner.args(&for_runner);
+        runner.args(for_runner);
     }
     run(&mut runner)
 }
@@ -82,11 +68,4 @@ pub(crate) fn fetch_model(args: &[String]) -> Result<(), Fault> {
 
 fn pull(binary: &Path, model: &str) -> Result<(), Fault> {
     run(Command::new(binary).args(["models", "pull", model, "--yes"]))
-}
-
-fn existing_folder(folder: &str) -> Result<PathBuf, Fault> {
-    let given = Path::new(folder);
-    // The chore may have been called from anywhere inside the workspace.
-    let here = std::env::current_dir().unwrap_or_else(|_| root());
-    here.join(given).canonicalize().map_err(|error| Fault::usage(format!("--data {folder}: {error}")))
 }
