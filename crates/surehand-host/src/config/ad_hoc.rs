@@ -1,12 +1,10 @@
 //! Servers named on the command line: `NAME=COMMAND ARGS…` or `NAME=URL`.
 
-use surehand_model::Json;
-
 use super::environment::Environment;
 use super::file::name_fault;
 use super::load::LoadError;
 use super::server::parse_address;
-use super::settings::{Launch, LimitSettings, Scope, ServerSettings, ShownLaunch, ToolFilter};
+use super::settings::{Launch, LimitSettings, Scope, ServerSettings, ShownLaunch};
 use super::{shown, variables};
 
 /// Reads one such text. The command line is split as a POSIX shell splits words: blanks separate, quotes keep together, a
@@ -56,20 +54,7 @@ pub(super) fn parse(
         let command = command.ok_or_else(|| wrong("no command follows the `=`".into()))?;
         (Launch::Child { command, args: filled.collect(), env: Vec::new(), cwd: None }, shown)
     };
-    Ok(ServerSettings {
-        name: name.to_owned(),
-        launch,
-        shown,
-        scope: Scope::Flag,
-        file: None,
-        enabled: true,
-        startup_timeout: limits.startup_timeout,
-        call_timeout: limits.call_timeout,
-        parallel: true,
-        tools: ToolFilter::default(),
-        problem: None,
-        entry: Json::Null,
-    })
+    Ok(ServerSettings::plain(name, launch, shown, Scope::Flag, limits))
 }
 
 /// Splits a command line into words. Source: POSIX.1-2017, XCU 2.2, without expansions.

@@ -19,7 +19,7 @@ use super::environment::Environment;
 use super::file::normalised;
 use super::jsonc::{Member, Node, Value};
 use super::reporter::{About, Reporter};
-use super::settings::{Launch, LimitSettings, Scope, ServerSettings, Severity, ShownLaunch, ToolFilter};
+use super::settings::{Launch, LimitSettings, Scope, ServerSettings, Severity, ShownLaunch};
 
 /// What an entry is read against.
 pub(super) struct Context<'a> {
@@ -44,20 +44,10 @@ pub(super) fn read(
 ) -> ServerSettings {
     let enabled = switch_of(entry).enabled.unwrap_or(true);
     let mut reader = EntryReader { name, context, reporter, enabled, faults: Vec::new() };
-    let mut server = ServerSettings {
-        name: name.to_owned(),
-        launch: Launch::Unusable,
-        shown: ShownLaunch::default(),
-        scope: context.scope,
-        file: Some(context.file.to_owned()),
-        enabled,
-        startup_timeout: context.limits.startup_timeout,
-        call_timeout: context.limits.call_timeout,
-        parallel: true,
-        tools: ToolFilter::default(),
-        problem: None,
-        entry: entry.to_json(),
-    };
+    let unread =
+        ServerSettings::plain(name, Launch::Unusable, ShownLaunch::default(), context.scope, context.limits);
+    let mut server =
+        ServerSettings { file: Some(context.file.to_owned()), enabled, entry: entry.to_json(), ..unread };
     if entry.members().is_some() {
         let members = reader.sort(entry);
         reader.fill_common(&members, &mut server);

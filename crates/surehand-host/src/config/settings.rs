@@ -86,6 +86,30 @@ pub struct ServerSettings {
 }
 
 impl ServerSettings {
+    /// A server of which nothing is set but how it starts.
+    pub(super) fn plain(
+        name: &str,
+        launch: Launch,
+        shown: ShownLaunch,
+        scope: Scope,
+        limits: &LimitSettings,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            launch,
+            shown,
+            scope,
+            file: None,
+            enabled: true,
+            startup_timeout: limits.startup_timeout,
+            call_timeout: limits.call_timeout,
+            parallel: true,
+            tools: ToolFilter::default(),
+            problem: None,
+            entry: Json::Null,
+        }
+    }
+
     /// Whether it is to be started: switched on, and nothing is wrong with it.
     pub fn starts(&self) -> bool {
         self.enabled && self.problem.is_none()

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use surehand_model::Json;
 
-use super::super::settings::{
-    Launch, LimitSettings, Problem, Scope, ServerSettings, Severity, ShownLaunch, ToolFilter,
-};
+use super::super::settings::{Launch, LimitSettings, Problem, Scope, ServerSettings, Severity, ShownLaunch};
 use super::BUNDLED_SERVERS;
 
 /// An entry that says what to start.
@@ -109,18 +107,7 @@ pub(super) fn bundled_beside(
 }
 
 fn bundled(name: &str, limits: &LimitSettings) -> ServerSettings {
-    ServerSettings {
-        name: name.to_owned(),
-        launch: Launch::Bundled { name: name.to_owned(), options: Json::Object(Vec::new()) },
-        shown: ShownLaunch { kind: "bundled".into(), target: name.to_owned(), ..ShownLaunch::default() },
-        scope: Scope::Bundled,
-        file: None,
-        enabled: true,
-        startup_timeout: limits.startup_timeout,
-        call_timeout: limits.call_timeout,
-        parallel: true,
-        tools: ToolFilter::default(),
-        problem: None,
-        entry: Json::Null,
-    }
+    let launch = Launch::Bundled { name: name.to_owned(), options: Json::Object(Vec::new()) };
+    let shown = ShownLaunch { kind: "bundled".into(), target: name.to_owned(), ..ShownLaunch::default() };
+    ServerSettings::plain(name, launch, shown, Scope::Bundled, limits)
 }
