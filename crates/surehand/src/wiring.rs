@@ -52,7 +52,14 @@ impl App {
                 timeout: self.common.timeout,
             },
         };
-        config::load(&options).map_err(|fault| CommandError::new(Fault::Config, fault))
+        let mut settings = config::load(&options).map_err(|fault| CommandError::new(Fault::Config, fault))?;
+        // Whoever wants an end after some time does not want to wait longer than that for a server to begin.
+        if let Some(timeout) = self.common.timeout {
+            for server in &mut settings.servers {
+                server.startup_timeout = server.startup_timeout.min(timeout);
+            }
+        }
+        Ok(settings)
     }
 
     /// Reads the configuration, and where the project's file is not trusted and a person is there, asks about it.

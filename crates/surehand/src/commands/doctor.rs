@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use serde::Serialize;
 use surehand_host::config::{Problem, Scope, Settings, Severity, TrustStatus, check};
 use surehand_host::{NobodyWatches, ServerState, ServerStatus};
@@ -146,10 +148,15 @@ fn files(settings: &Settings) -> Vec<FileShape> {
     let user = &settings.paths.user_file;
     let mut files = vec![FileShape {
         path: user.display().to_string(),
-        state: if user.exists() { "read" } else { "not there" },
+        state: match (user.exists(), has_errors(settings, user)) {
+            (false, _) => "not there",
+            (true, true) => "has errors",
+            (true, false) => "read",
+        },
     }];
     if let Some(project) = &settings.project {
         let state = match project.trust {
+            TrustStatus::Trusted if has_errors(settings, &project.path) => "has errors",
             TrustStatus::Trusted => "read",
             TrustStatus::Changed => "changed since it was trusted",
             TrustStatus::Untrusted => "not trusted",
@@ -157,6 +164,13 @@ fn files(settings: &Settings) -> Vec<FileShape> {
         files.push(FileShape { path: project.path.display().to_string(), state });
     }
     files
+}
+
+/// Whether reading the file brought up something that is not merely passed over.
+fn has_errors(settings: &Settings, file: &Path) -> bool {
+    let start = format!("{}:", file.display());
+    let errors = settings.problems.iter().filter(|problem| problem.severity == Severity::Error);
+    errors.into_iter().any(|problem| problem.r#where.starts_with(&start))
 }
 
 fn shape(problem: &Problem) -> ProblemShape<'_> {

@@ -439,6 +439,17 @@ fn doctor_names_every_problem() {
 }
 
 #[test]
+fn doctor_does_not_call_a_file_read_that_is_not() {
+    for text in ["{", "[]", r#"{"mcpServers":[]}"#, r#"{"mcpServers":{"a":5}}"#] {
+        let home = Home::new();
+        home.write(FILE, text);
+        let ran = home.run(&["doctor", "--offline"]);
+        assert_eq!(ran.code, 2, "{text}: {ran}");
+        assert!(ran.stdout.contains("✗ ~/config/surehand/surehand.json (has errors)"), "{text}: {ran}");
+    }
+}
+
+#[test]
 fn doctor_is_content_with_a_sound_home() {
     let home = Home::with_script(&[r#"{"text":"x"}"#]);
     home.write(FILE, r#"{"model": "script:model.jsonl"}"#);

@@ -1,5 +1,7 @@
 //! What goes wrong is said in words, in JSON where JSON was asked for, and by the exit code.
 
+use std::time::{Duration, Instant};
+
 use expect_test::{Expect, expect};
 
 use crate::home::Home;
@@ -249,4 +251,13 @@ fn a_configuration_that_cannot_be_read_is_said_and_costs_only_itself() {
         note: ~/config/surehand/surehand.json:2:23: the file cannot be read, so nothing in it is used: `\U` is no escape that JSON knows: in JSON each backslash of a path is doubled: "C:\\Users\\me"
     "#]],
     );
+}
+
+#[test]
+fn a_server_that_never_begins_is_not_waited_for_longer_than_was_asked() {
+    let since = Instant::now();
+    let ran = Home::new().run(&["tools", "mute", "--server", "mute=/bin/sleep 60", "--timeout", "200ms"]);
+    assert_eq!(ran.code, 4, "{ran}");
+    assert!(ran.stderr.contains("did not answer within 0.2 s"), "{ran}");
+    assert!(since.elapsed() < Duration::from_secs(20), "it took {:?}", since.elapsed());
 }
