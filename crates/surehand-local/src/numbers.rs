@@ -6,9 +6,10 @@ pub(crate) struct Numbers(BTreeSet<String>);
 
 impl Numbers {
     /// Every number in the texts, also without leading zeros and without a fraction of zeros: `09` gives `9`, `12.0` gives `12`.
+    /// A time such as `12:11:39` is one number; its beginnings (`12:11`) and its parts are known too.
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = BTreeSet::new();
-        for number in texts.into_iter().flat_map(runs) {
+        for number in texts.into_iter().flat_map(runs).flat_map(readings) {
             let plain = number.trim_start_matches('0');
             if !plain.is_empty() && !plain.starts_with('.') {
                 known.insert(plain.to_owned());
@@ -26,7 +27,7 @@ impl Numbers {
     /// Whether `piece` may follow what is `written`: it begins, continues or ends no other number than a known one.
     pub(crate) fn allow(&self, written: &str, piece: &str) -> bool {
         let tail_start = written
-            .rfind(|c: char| !c.is_ascii_digit() && c != '.')
+            .rfind(|c: char| !is_of_number(c))
             .map_or(0, |at| at + written[at..].chars().next().map_or(1, char::len_utf8));
         let tail = &written[tail_start..];
         let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
@@ -36,22 +37,30 @@ impl Numbers {
         let text = format!("{tail}{piece}");
         let is_known = |number: &str| self.0.contains(number);
         // What stands at the very end may still grow, by digits or by a fraction.
-        let last = text
-            .rsplit(|c: char| !c.is_ascii_digit() && c != '.')
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches('.');
+        let last =
+            text.rsplit(|c: char| !is_of_number(c)).next().unwrap_or_default().trim_start_matches(['.', ':']);
         let may_grow = !last.is_empty() && self.0.iter().any(|known| known.starts_with(last));
         let before = &text[..text.len() - last.len()];
         runs(before).all(is_known) && (may_grow || runs(last).all(is_known))
     }
 }
 
-/// The numbers in a text: digits, with a point between digits.
+fn is_of_number(c: char) -> bool {
+    c.is_ascii_digit() || c == '.' || c == ':'
+}
+
+/// The numbers in a text: digits, with a point or a colon between digits.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_digit() && c != '.')
-        .map(|run| run.trim_matches('.'))
+    text.split(|c: char| !is_of_number(c))
+        .map(|run| run.trim_matches(['.', ':']))
         .filter(|run| !run.is_empty())
+}
+
+/// A number, and where it has colons also its beginnings and its parts.
+fn readings(number: &str) -> impl Iterator<Item = &str> {
+    let beginnings = number.match_indices(':').map(|(at, _)| &number[..at]);
+    let parts = number.split(':');
+    std::iter::once(number).chain(beginnings).chain(parts)
 }
 
 #[cfg(test)]
@@ -70,7 +79,18 @@ mod tests {
         for text in ["-3.5°C.", "9:30", "09:30", "12 km/h", "no number", "3.5, then 12.0."] {
             assert!(passes(&numbers, text), "{text}");
         }
-        for text in ["4", "3.7", "35", "13", "9:31", "120"] {
+        for text in ["4", "3.7", "35", "13", "9:31", "30:09", "120"] {
+            assert!(!passes(&numbers, text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_not_put_together_from_parts_of_the_data() {
+        let numbers = Numbers::of(["12:11:39 on 2026-11-30 (UTC+09:00)"]);
+        for text in ["12:11:39.", "at 12:11", "12点11分", "2026-11-30 (UTC+9)"] {
+            assert!(passes(&numbers, text), "{text}");
+        }
+        for text in ["11:11:39", "11:39", "09:30 "] {
             assert!(!passes(&numbers, text), "{text}");
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn call_system(operator: &str, tools: &[&Tool]) -> String {
 
 /// A schema without what says nothing to a model and costs tokens: its dialect, titles, whether more properties are allowed, widths of
 /// integers.
-fn lean(mut schema: Value) -> Value {
+pub(crate) fn lean(mut schema: Value) -> Value {
     match &mut schema {
         Value::Object(members) => {
             members.retain(|key, value| match key.as_str() {
@@ -95,18 +95,29 @@ pub(crate) fn answer_system(language: Language) -> &'static str {
 
 /// The question about one of several things: with the others taken out of it where it names them all, else with a word on which is meant.
 pub(crate) fn answer_about(question: &str, label: &str, labels: &[String], language: Language) -> String {
-    let places: Option<Vec<(usize, usize)>> =
-        labels.iter().map(|label| question.find(label.as_str()).map(|at| (at, at + label.len()))).collect();
+    let places: Option<Vec<(usize, usize)>> = labels.iter().map(|label| place_in(question, label)).collect();
     if let Some(places) = places
+        && let Some((start, end)) = place_in(question, label)
         && let Some(from) = places.iter().map(|place| place.0).min()
         && let Some(to) = places.iter().map(|place| place.1).max()
     {
-        return format!("{}{label}{}", &question[..from], &question[to..]);
+        return format!("{}{}{}", &question[..from], &question[start..end], &question[to..]);
     }
     match language {
         Language::Chinese => format!("{question}（这里只说“{label}”）"),
         Language::Other => format!("{question} (Here only about \"{label}\".)"),
     }
+}
+
+/// Where a question names a thing: as the call names it, or as people say it, such as New York for `America/New_York`.
+fn place_in(question: &str, label: &str) -> Option<(usize, usize)> {
+    let said = spoken(label);
+    [label, &said].iter().find_map(|name| question.find(*name).map(|at| (at, at + name.len())))
+}
+
+/// A label as people say it: the last part of a path, with blanks.
+fn spoken(label: &str) -> String {
+    label.rsplit('/').next().unwrap_or(label).replace('_', " ")
 }
 
 /// The question and what the tools gave, the data fenced so that it cannot end its own fence.
@@ -352,5 +363,15 @@ mod tests {
     fn a_long_result_is_cut_between_characters_and_says_so() {
         assert_eq!(clip("天气预报", 2), "天气\n(cut here: 2 more characters)");
         assert_eq!(clip("天气", 2), "天气");
+    }
+
+    #[test]
+    fn a_question_about_zones_is_asked_about_one_of_the_cities() {
+        let labels = ["Asia/Tokyo", "America/New_York"].map(str::to_owned);
+        let about = |label| {
+            answer_about("What time is it in Tokyo and in New York?", label, &labels, Language::Other)
+        };
+        assert_eq!(about("Asia/Tokyo"), "What time is it in Tokyo?");
+        assert_eq!(about("America/New_York"), "What time is it in New York?");
     }
 }
