@@ -7,6 +7,8 @@ mod call;
 mod chat;
 mod config;
 mod elicit;
+#[cfg(feature = "local")]
+mod embedded;
 mod errors;
 mod help;
 mod home;
