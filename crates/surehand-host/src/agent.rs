@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use surehand_model::{
-    CallId, FinishReason, Label, Message, ModelEvent, ModelRequest, ModelTurn, Note, PartKind, Role, Tool,
+    CallId, FinishReason, Label, Message, ModelEvent, ModelRequest, ModelTurn, Note, PartKind, Role,
     ToolCall, ToolResult, Usage,
 };
-use surehand_provider::{BoxFuture, Provider, ProviderError};
+use surehand_provider::{Provider, ProviderError};
 use thiserror::Error;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
@@ -22,34 +22,10 @@ use crate::clock::RunClock;
 use crate::conversation::{Conversation, mend};
 use crate::event::{HostEvent, Observer};
 use crate::record::{Answer, CallRecord, Decided, Stop, Verdict};
+use crate::runner::{CallContext, ToolRunner};
 
 /// How long cancelled calls have to wind up before they are given up.
 const WIND_UP: Duration = Duration::from_secs(2);
-
-/// Whatever can run calls for the loop.
-pub trait ToolRunner: Send + Sync {
-    /// The tools a model may call, under the names it must use, always in the same order. Asked once a run.
-    fn offered(&self) -> Vec<Tool>;
-
-    /// Runs one call and says what became of it. Never fails: whatever goes wrong is in the record. Ends soon after
-    /// `context.cancel` is cancelled.
-    fn run(self: Arc<Self>, call: ToolCall, context: CallContext) -> BoxFuture<'static, CallRecord>;
-}
-
-/// What a call needs to know of the run it belongs to.
-#[derive(Clone)]
-pub struct CallContext {
-    /// The run's time.
-    pub clock: Arc<RunClock>,
-    /// Cancelled when the person cancels, or the run's time is up.
-    pub cancel: CancellationToken,
-    /// Whoever watches.
-    pub observer: Arc<dyn Observer>,
-    /// Where the call's arguments may come from: everything the model has seen.
-    pub label: Label,
-    /// The model's output limit, where one was set; named to a model that was cut off.
-    pub max_output_tokens: Option<u32>,
-}
 
 /// Where a run ends at the latest.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
 use surehand_mcp::{Implementation, Progress, ServerHandler};
 use surehand_model::{Note, RawJson, Tool};
 use surehand_policy::Effect;
@@ -16,9 +15,10 @@ use surehand_transport::{
 };
 use tokio::sync::Semaphore;
 
-use crate::agent::CallContext;
 use crate::config::{ChildEnvironment, Launch, ServerSettings};
 use crate::elicitation::{Desk, Respondent};
+use crate::runner::CallContext;
+use crate::status::{ServerState, ServerStatus};
 
 /// How often a server that died is started again within one run of the program.
 const RESTARTS: u32 = 3;
@@ -47,37 +47,6 @@ pub struct BundledOptions {
     pub options: surehand_model::Json,
     /// The folder in which we run.
     pub cwd: PathBuf,
-}
-
-/// How a server is doing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ServerStatus {
-    /// Its name in the configuration.
-    pub name: String,
-    /// How it is doing.
-    pub status: ServerState,
-    /// Its version, as it says.
-    pub version: Option<String>,
-    /// How many of its tools can be used.
-    pub tools: usize,
-    /// What went wrong and what was left out.
-    pub notes: Vec<String>,
-}
-
-/// How a server is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ServerState {
-    /// It answers.
-    Connected,
-    /// It could not be started or reached.
-    Failed,
-    /// It wants a login.
-    LoginNeeded,
-    /// Switched off in the configuration.
-    Disabled,
-    /// Not started, since its entry has a problem or its folder is not trusted.
-    NotStarted,
 }
 
 /// A server as it came up.

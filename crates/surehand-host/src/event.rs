@@ -3,9 +3,9 @@
 use surehand_model::{CallId, Note, RawJson};
 
 use crate::approval::ApprovalRequest;
-use crate::connection::ServerStatus;
-use crate::elicitation::ServerQuestion;
+use crate::question::ServerQuestion;
 use crate::record::{Answer, CallRecord};
+use crate::status::ServerStatus;
 
 /// Something that happened. In the order in which it happened.
 #[derive(Clone, Debug)]

@@ -16,9 +16,10 @@ use crate::audit::{Audit, AuditTarget};
 use crate::catalog::{Catalog, CatalogEntry};
 use crate::clock::WallClock;
 use crate::config::Settings;
-use crate::connection::{self, BundledServer, Connection, ServerState, ServerStatus, Surroundings};
+use crate::connection::{self, BundledServer, Connection, Surroundings};
 use crate::elicitation::Respondent;
 use crate::event::{HostEvent, Observer};
+use crate::status::{ServerState, ServerStatus};
 
 /// What the host is given by the program around it.
 pub struct HostParts {

@@ -21,7 +21,6 @@ use surehand_provider::BoxFuture;
 use surehand_schema::{Repair, Repaired, explain};
 use surehand_transport::ClientError;
 
-use crate::agent::{CallContext, ToolRunner};
 use crate::answers::{self, Told};
 use crate::approval::{Approval, ApprovalRequest};
 use crate::audit::{Ended, Planned};
@@ -31,6 +30,7 @@ use crate::event::HostEvent;
 use crate::host::Host;
 use crate::normalise::{ServerResult, normalise};
 use crate::record::{CallRecord, Decided, Verdict};
+use crate::runner::{CallContext, ToolRunner};
 
 impl ToolRunner for Host {
     fn offered(&self) -> Vec<Tool> {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use surehand_model::{CallId, ContentBlock, Label, Note, RawJson, ToolResult, Usage};
 
-use crate::connection::ServerStatus;
+use crate::status::ServerStatus;
 
 /// What became of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]

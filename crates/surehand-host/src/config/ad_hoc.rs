@@ -1,8 +1,8 @@
 //! Servers named on the command line: `NAME=COMMAND ARGS…` or `NAME=URL`.
 
 use super::environment::Environment;
+use super::error::LoadError;
 use super::file::name_fault;
-use super::load::LoadError;
 use super::server::parse_address;
 use super::settings::{Launch, LimitSettings, Scope, ServerSettings, ShownLaunch};
 use super::{shown, variables};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use surehand_model::Secret;
 
-use super::settings::{ChildEnvironment, Paths, ProviderSettings, Scope};
+use super::settings::{ChildEnvironment, Paths, ProviderSettings, ProxySettings, Scope};
 
 /// Which variables hold a provider's key and its base address: name, key variables, address variables; first set wins.
 const PROVIDERS: &[(&str, &[&str], &[&str])] = &[
@@ -169,19 +169,6 @@ impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.variables.keys()).finish()
     }
-}
-
-/// The proxies in force, as written in the environment; an address may hold a password.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProxySettings {
-    /// For `http` addresses.
-    pub http: Option<Secret<String>>,
-    /// For `https` addresses.
-    pub https: Option<Secret<String>>,
-    /// For both, where the particular one is not set.
-    pub all: Option<Secret<String>>,
-    /// Hosts that are reached directly, separated by commas.
-    pub no_proxy: String,
 }
 
 /// Whether a child may inherit this. Beyond the sandbox's list: a value that begins like a shell function would be run by some

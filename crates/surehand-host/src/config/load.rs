@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use surehand_model::{Json, Note};
-use thiserror::Error;
 
 use self::combine::{Candidate, Switch, bundled_beside, combine};
 use self::limits::{read_audit, read_limits};
 use self::source::{Source, find_project_file, read_source, trust_of, untrusted, wants};
 use super::environment::Environment;
+use super::error::LoadError;
 use super::file::{self, ConfigFile};
 use super::jsonc::Member;
 use super::reporter::{About, Reporter};
@@ -55,28 +55,6 @@ pub struct Overrides {
     pub max_turns: Option<u32>,
     /// See [`LimitSettings::timeout`].
     pub timeout: Option<Duration>,
-}
-
-/// Why there is no configuration at all. Everything milder is a [`Problem`].
-#[derive(Debug, Error)]
-pub enum LoadError {
-    /// The file that was asked for is not there or cannot be read.
-    #[error("there is no configuration file {path}", path = path.display())]
-    ConfigMissing {
-        /// As given.
-        path: PathBuf,
-    },
-    /// A server of the command line cannot be read.
-    #[error("`{text}` is no server: {what}")]
-    BadServer {
-        /// The beginning of what was given.
-        text: String,
-        /// What is wrong with it.
-        what: String,
-    },
-    /// Nobody says where the home directory is.
-    #[error("no home directory is known: set HOME")]
-    NoHome,
 }
 
 /// Reads the configuration.

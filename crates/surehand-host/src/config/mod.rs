@@ -11,6 +11,7 @@ mod check;
 mod diff;
 mod edit;
 mod environment;
+mod error;
 mod file;
 mod jsonc;
 mod load;
@@ -25,12 +26,13 @@ mod variables;
 
 pub use check::check;
 pub use edit::{Change, ChangeError, EditError, EditOptions, Edited, apply, edit};
-pub use environment::{Environment, ProxySettings};
+pub use environment::Environment;
+pub use error::LoadError;
 pub use jsonc::{Fault, Position};
-pub use load::{BUNDLED_SERVERS, LoadError, LoadOptions, Overrides, load};
+pub use load::{BUNDLED_SERVERS, LoadOptions, Overrides, load};
 pub use settings::{
-    AuditSettings, ChildEnvironment, Launch, LimitSettings, Paths, Problem, ProviderSettings, Scope,
-    ServerSettings, Settings, Severity, ShownLaunch, ToolFilter,
+    AuditSettings, ChildEnvironment, Launch, LimitSettings, Paths, Problem, ProviderSettings, ProxySettings,
+    Scope, ServerSettings, Settings, Severity, ShownLaunch, ToolFilter,
 };
 pub use store::StoreError;
 pub use trust::{Digest, ProjectFile, TrustError, TrustStatus, forget, trust};

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use surehand_model::{Json, Note, Secret};
 
-use super::environment::ProxySettings;
 use super::trust::ProjectFile;
 
 /// Everything the rest of the product needs to know; nothing below this reads a file of ours or a variable again.
@@ -282,6 +281,19 @@ impl Default for LimitSettings {
             repair_arguments: true,
         }
     }
+}
+
+/// The proxies in force, as written in the environment; an address may hold a password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxySettings {
+    /// For `http` addresses.
+    pub http: Option<Secret<String>>,
+    /// For `https` addresses.
+    pub https: Option<Secret<String>>,
+    /// For both, where the particular one is not set.
+    pub all: Option<Secret<String>>,
+    /// Hosts that are reached directly, separated by commas.
+    pub no_proxy: String,
 }
 
 /// The record of calls.

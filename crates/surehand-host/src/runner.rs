@@ -1,0 +1,36 @@
+//! Where the loop and the pipeline meet: what runs calls, and what a call knows of its run.
+
+use std::sync::Arc;
+
+use surehand_model::{Label, Tool, ToolCall};
+use surehand_provider::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::RunClock;
+use crate::event::Observer;
+use crate::record::CallRecord;
+
+/// Whatever can run calls for the loop.
+pub trait ToolRunner: Send + Sync {
+    /// The tools a model may call, under the names it must use, always in the same order. Asked once a run.
+    fn offered(&self) -> Vec<Tool>;
+
+    /// Runs one call and says what became of it. Never fails: whatever goes wrong is in the record. Ends soon after
+    /// `context.cancel` is cancelled.
+    fn run(self: Arc<Self>, call: ToolCall, context: CallContext) -> BoxFuture<'static, CallRecord>;
+}
+
+/// What a call needs to know of the run it belongs to.
+#[derive(Clone)]
+pub struct CallContext {
+    /// The run's time.
+    pub clock: Arc<RunClock>,
+    /// Cancelled when the person cancels, or the run's time is up.
+    pub cancel: CancellationToken,
+    /// Whoever watches.
+    pub observer: Arc<dyn Observer>,
+    /// Where the call's arguments may come from: everything the model has seen.
+    pub label: Label,
+    /// The model's output limit, where one was set; named to a model that was cut off.
+    pub max_output_tokens: Option<u32>,
+}
