@@ -155,6 +155,9 @@ impl HttpProvider {
         if !response.is_success() {
             return Err(self.refused(response).await);
         }
+        if response.media_type().is_some_and(|media| media == "text/html") {
+            return Err(failure::web_page(&self.target));
+        }
         let is_json = response.media_type().is_some_and(|media| media == "application/json");
         if self.target.stream && !is_json {
             return self.read_stream(response, encoded, sink).await;

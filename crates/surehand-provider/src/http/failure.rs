@@ -74,6 +74,15 @@ pub(super) fn refused(target: &ProviderTarget, head: &Head, body: &str) -> Failu
     }
 }
 
+/// What answered is a web server and no endpoint of a model, which another try would only repeat.
+pub(super) fn web_page(target: &ProviderTarget) -> Failure {
+    Failure::once(ProviderError::Unreachable {
+        provider: target.provider.clone(),
+        message: "a web page came back and no answer of a model; is the base URL right? Many end in /v1"
+            .to_owned(),
+    })
+}
+
 /// The connection did not come about, or broke.
 pub(super) fn unreached(target: &ProviderTarget, error: &HttpError, before_answer: bool) -> Failure {
     let provider = target.provider.clone();

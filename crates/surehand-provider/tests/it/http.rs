@@ -187,6 +187,18 @@ async fn a_refusal_is_told_once_in_the_providers_words() {
 }
 
 #[tokio::test]
+async fn a_web_page_is_no_short_answer_and_is_not_asked_for_again() {
+    let page = || Reply::new(200, &[("content-type", "text/html; charset=utf-8")], "<html>Welcome</html>");
+    let fake = Fake::start(vec![page(), page()]).await;
+    let (answer, events) = ask(&fake.provider("openai/x", None)).await;
+    assert_eq!(
+        answer.unwrap_err().to_string(),
+        "openai is not reachable: a web page came back and no answer of a model; is the base URL right? Many end in /v1"
+    );
+    assert_eq!((notes(&events), fake.requests().len()), (vec![], 1));
+}
+
+#[tokio::test]
 async fn a_refused_login_names_the_variable_and_never_the_key() {
     for status in [401, 403] {
         let body = r#"{"error":{"message":"Incorrect API key provided: sk-secret-key."}}"#;
