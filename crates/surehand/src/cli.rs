@@ -163,13 +163,30 @@ enum Parsed {
 }
 
 fn parse(words: &[OsString]) -> Result<Parsed, CommandError> {
-    let parsed = command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command()
+        .try_get_matches_from(asking_for_help(words))
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     match parsed {
         Ok(Cli { common, command: Some(command) }) => Ok(Parsed::Run(Box::new((common, command)))),
         Ok(Cli { command: None, .. }) => Ok(Parsed::Print(short_help())),
         Err(error) if !error.use_stderr() => Ok(Parsed::Print(error.render().to_string())),
         Err(error) => Err(usage_error(&error)),
     }
+}
+
+/// `help`, `help COMMAND` and `GROUP help` as the flag says them: a command `help` would stand among the real ones in every list.
+fn asking_for_help(words: &[OsString]) -> Vec<OsString> {
+    let mut words = words.to_vec();
+    let is_group = |word: &OsString| {
+        let command = command();
+        command.get_subcommands().any(|known| known.get_name() == word && known.has_subcommands())
+    };
+    let at = if words.get(1).is_some_and(is_group) { 2 } else { 1 };
+    if words.get(at).is_some_and(|word| word == "help") {
+        words.remove(at);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// The whole command line as clap knows it.

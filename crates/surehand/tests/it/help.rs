@@ -733,3 +733,21 @@ fn each_shell_gets_a_script() {
         assert!(ran.stdout.starts_with(start), "{shell}: {}", &ran.stdout[..60]);
     }
 }
+
+#[test]
+fn help_is_there_as_a_word_too() {
+    for (words, flag) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "call"], &["call", "--help"]),
+        (&["help", "mcp", "add"], &["mcp", "add", "--help"]),
+        (&["mcp", "help"], &["mcp", "--help"]),
+        (&["mcp", "help", "add"], &["mcp", "add", "--help"]),
+    ] {
+        let home = Home::new();
+        let (said, expected) = (home.run(words), home.run(flag));
+        assert_eq!(said.code, 0, "{words:?}: {said}");
+        assert_eq!(said.stdout, expected.stdout, "{words:?}");
+    }
+    // Behind a command of its own it is an argument like any other.
+    assert_eq!(Home::new().run(&["call", "help"]).code, 5);
+}
