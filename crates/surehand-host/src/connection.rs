@@ -13,7 +13,7 @@ use surehand_transport::{
     CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, HttpClient, HttpTarget,
     OpenError, Target,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::config::{ChildEnvironment, Launch, ServerSettings};
 use crate::elicitation::{Desk, Respondent};
@@ -72,6 +72,9 @@ pub(crate) struct Connection {
     pub(crate) effects: HashMap<String, Effect>,
     pub(crate) bundled: bool,
 }
+
+/// One call may be made while it lives.
+pub(crate) struct Turn<'a>(#[expect(dead_code, reason = "held for its end")] SemaphorePermit<'a>);
 
 /// What a server told beside its answers, until somebody takes it.
 #[derive(Default)]
@@ -231,17 +234,21 @@ impl Connection {
         self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Calls a tool. A server that takes one call at a time gets one at a time; waiting for one's turn does not count against
-    /// its time. A server that died before the call was sent is started again first; a call that was sent is never sent twice.
+    /// Waits until the server may be called: one that takes one call at a time gets one at a time.
+    pub(crate) async fn turn(&self) -> Result<Turn<'_>, ClientError> {
+        let closed = |_| ClientError::Closed { why: "the connection was closed".to_owned() };
+        self.gate.acquire().await.map(Turn).map_err(closed)
+    }
+
+    /// Calls a tool. A server that died before the call was sent is started again first; a call that was sent is never sent twice.
     pub(crate) async fn call(
         &self,
+        _turn: Turn<'_>,
         tool: &str,
         arguments: &RawJson,
         context: &CallContext,
         on_progress: &(dyn Fn(Progress) + Send + Sync),
     ) -> Result<CallOutcome, ClientError> {
-        let closed = || ClientError::Closed { why: "the connection was closed".to_owned() };
-        let _turn = self.gate.acquire().await.map_err(|_| closed())?;
         let client = self.living_client().await?;
         let options = CallOptions { timeout: self.call_timeout(), on_progress: Some(on_progress) };
         let mut outcome = self.desk.during(context, client.call_tool(tool, arguments, options)).await?;

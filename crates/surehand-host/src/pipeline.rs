@@ -231,13 +231,26 @@ impl Host {
         let Some(connection) = self.connection(&entry.server) else {
             return told(answers::tool_failed("The server is not connected.", None, None, false));
         };
+        // Cancelling comes first: where one call of a run gives up its turn, the next one must not begin.
+        let turn = tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => {
+                let message = "The call was cancelled before it was sent. It had no effect.";
+                return told(answers::tool_failed(message, None, None, false));
+            }
+            turn = connection.turn() => turn,
+        };
+        let turn = match turn {
+            Ok(turn) => turn,
+            Err(failure) => return told(tell_failure(&failure)),
+        };
         let on_progress = |progress: Progress| {
             context
                 .observer
                 .event(HostEvent::CallProgress { id: call.id.clone(), message: in_words(&progress) });
         };
         let running =
-            AssertUnwindSafe(connection.call(&entry.tool.name, &underway.sent, context, &on_progress))
+            AssertUnwindSafe(connection.call(turn, &entry.tool.name, &underway.sent, context, &on_progress))
                 .catch_unwind();
         let ended = tokio::select! {
             biased;

@@ -199,3 +199,36 @@ async fn an_answer_that_ended_for_another_reason_than_its_end_says_so() {
         );
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_waits_for_its_turn_or_for_a_person_ends_when_the_run_is_cancelled() {
+    let tools = slow();
+    let mut one_at_a_time = Setup::new().reading("s", &tools);
+    one_at_a_time.settings.servers[0].parallel = false;
+    let asked = Setup::new()
+        .unknown("s", &tools)
+        .approver(Person::who_thinks(Duration::from_secs(1000), Approval::Once));
+    let (ran, refused) = (Verdict::Allowed, Verdict::Denied);
+    for (setup, verdicts) in [(one_at_a_time, [ran, ran]), (asked, [refused, refused])] {
+        let ready = setup.open().await;
+        let cancel = CancellationToken::new();
+        let cancel_later = async {
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            cancel.cancel();
+        };
+        let since = tokio::time::Instant::now();
+        let model = ScriptedModel::new([call(&[("1", "mcp__s__wait", "{}"), ("2", "mcp__s__wait", "{}")])]);
+        let mut conversation = Conversation::from_question("go");
+        let (answer, ()) = tokio::join!(ready.go_on(&model, &mut conversation, &cancel), cancel_later);
+        let answer = answer.unwrap();
+        assert_eq!((answer.stop, since.elapsed().as_secs()), (Stop::Cancelled, 3));
+        assert_eq!(answer.calls.iter().map(|record| record.decided.verdict).collect::<Vec<_>>(), verdicts);
+        // Each intent that was allowed has its outcome, and the others were refusals.
+        let log = std::fs::read_to_string(ready.folder.path().join("state/audit.jsonl")).unwrap();
+        let kinds = |kind: &str| log.lines().filter(|line| line.contains(kind)).count();
+        let outcomes = if verdicts == [ran, ran] { 2 } else { 0 };
+        assert_eq!((kinds(r#""kind":"intent""#), kinds(r#""kind":"outcome""#)), (2, outcomes));
+    }
+    // Only the first call of the first run had begun.
+    assert_eq!(tools.received().len(), 1);
+}
