@@ -517,3 +517,37 @@ fn the_path_says_which_model_where_the_wire_wants_it_there() {
     assert_eq!(encode("openai", &question()).path, "/chat/completions");
     assert_eq!(encode("anthropic", &question()).path, "/messages");
 }
+
+#[test]
+fn a_name_of_any_letters_and_any_length_fits_each_wire_and_comes_back() {
+    let long = format!("mcp__{}__list_files", "server".repeat(30));
+    for name in ["mcp__天气__查询", "mcp__größe__t.x", long.as_str()] {
+        for dialect in DIALECTS {
+            let mut request = question();
+            request.tools = vec![Tool::new(name, "", RawJson::empty_object())];
+            let encoded = encode(dialect, &request);
+            let body = body(&encoded);
+            let wire = match dialect {
+                "openai" => &body["tools"][0]["function"]["name"],
+                "anthropic" => &body["tools"][0]["name"],
+                _ => &body["tools"][0]["functionDeclarations"][0]["name"],
+            };
+            let wire = wire.as_str().unwrap();
+            assert!(
+                wire.len() <= 64 && wire.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b))
+            );
+            let answer = match dialect {
+                "openai" => json!({"choices": [{"finish_reason": "tool_calls", "message": {"tool_calls":
+                    [{"id": "a", "type": "function", "function": {"name": wire, "arguments": "{}"}}]}}]}),
+                "anthropic" => json!({"stop_reason": "tool_use", "content":
+                    [{"type": "tool_use", "id": "a", "name": wire, "input": {}}]}),
+                _ => json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts":
+                    [{"functionCall": {"name": wire, "args": {}}}]}}]}),
+            };
+            let codec = crate::support::dialect(dialect);
+            let turn = codec.decode(answer.to_string().as_bytes(), &encoded.names).unwrap();
+            let called: Vec<String> = turn.to_message().calls().map(|call| call.name.clone()).collect();
+            assert_eq!(called, [name], "{dialect}");
+        }
+    }
+}
