@@ -35,7 +35,7 @@ fn local(args: &[String]) -> Result<(), Fault> {
 
 fn host(args: &[String]) -> Result<(), Fault> {
     system::for_build()?;
-    let binary = surehand(BuildOptions { release: true, without_local: false })?;
+    let binary = surehand(BuildOptions { release: true, without_local: true })?;
     let mut command = cargo();
     command.args([
         "run",
