@@ -13,6 +13,7 @@ use surehand_model::{
 };
 use surehand_provider::{Provider, ProviderError};
 use thiserror::Error;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -290,7 +291,7 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Runs all calls side by side. The records stand in the order of the calls, one each, whatever happened.
+    /// Runs all calls side by side, those of one queue one after another. The records stand in the order of the calls, one each, whatever happened.
     async fn run_calls(&self, calls: Vec<ToolCall>) -> Vec<CallRecord> {
         let stop = self.cancel.child_token();
         let context = CallContext {
@@ -302,8 +303,20 @@ impl Run<'_, '_> {
         };
         let mut running = JoinSet::new();
         let mut places = HashMap::new();
+        // For each queue, what ends when its last call so far does, whatever became of it.
+        let mut queues: HashMap<String, oneshot::Receiver<()>> = HashMap::new();
         for (place, call) in calls.iter().enumerate() {
             let run = Arc::clone(&self.agent.tools).run(call.clone(), context.clone());
+            let (ended, end) = oneshot::channel();
+            let before = self.agent.tools.queue(&call.name).and_then(|queue| queues.insert(queue, end));
+            let run = async move {
+                if let Some(before) = before {
+                    let _ended_by_dropping = before.await;
+                }
+                let record = run.await;
+                drop(ended);
+                record
+            };
             places.insert(running.spawn(run).id(), place);
         }
         let mut records: Vec<Option<CallRecord>> = vec![None; calls.len()];

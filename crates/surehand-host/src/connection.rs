@@ -225,6 +225,11 @@ fn target_of(
 }
 
 impl Connection {
+    /// Whether the server takes one call at a time.
+    pub(crate) fn is_one_at_a_time(&self) -> bool {
+        !self.settings.parallel
+    }
+
     pub(crate) fn call_timeout(&self) -> Duration {
         self.settings.call_timeout
     }

@@ -37,6 +37,11 @@ impl ToolRunner for Host {
         Host::offered(self)
     }
 
+    fn queue(&self, name: &str) -> Option<String> {
+        let entry = self.catalog.resolve(name).ok()?;
+        self.connection(&entry.server)?.is_one_at_a_time().then(|| entry.server.clone())
+    }
+
     fn run(self: Arc<Self>, call: ToolCall, context: CallContext) -> BoxFuture<'static, CallRecord> {
         Box::pin(async move { self.run_call(call, &context).await })
     }

@@ -15,6 +15,12 @@ pub trait ToolRunner: Send + Sync {
     /// The tools a model may call, under the names it must use, always in the same order. Asked once a run.
     fn offered(&self) -> Vec<Tool>;
 
+    /// In which queue a call of the tool `name` stands. Calls of one turn in the same queue are run one after another, in the order
+    /// in which the model made them; all others side by side.
+    fn queue(&self, _name: &str) -> Option<String> {
+        None
+    }
+
     /// Runs one call and says what became of it. Never fails: whatever goes wrong is in the record. Ends soon after
     /// `context.cancel` is cancelled.
     fn run(self: Arc<Self>, call: ToolCall, context: CallContext) -> BoxFuture<'static, CallRecord>;

@@ -122,6 +122,22 @@ async fn a_server_marked_so_gets_one_call_at_a_time() {
     assert_eq!(since.elapsed().as_secs(), 3);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_server_that_takes_one_call_at_a_time_gets_them_in_the_order_of_the_model() {
+    let pages = FakeServer::new("s", vec![FakeTool::echo("step")]);
+    let mut setup = Setup::new().reading("s", &pages);
+    setup.settings.servers[0].parallel = false;
+    let ready = setup.open().await;
+    let steps: Vec<(String, String)> =
+        (0..100).map(|step| (step.to_string(), format!(r#"{{"step":{step}}}"#))).collect();
+    let calls: Vec<_> = steps.iter().map(|(id, step)| (id.as_str(), "mcp__s__step", step.as_str())).collect();
+    ready.ask(&ScriptedModel::new([call(&calls), say("done")]), "go").await.unwrap();
+    let received: Vec<String> =
+        pages.received().iter().map(|(_, arguments)| arguments.as_str().to_owned()).collect();
+    let made: Vec<String> = steps.into_iter().map(|(_, step)| step).collect();
+    assert_eq!(received, made);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failing_a_slow_and_an_unknown_tool_and_a_panic_never_hurt_their_siblings() {
     let mixed = FakeServer::new(
