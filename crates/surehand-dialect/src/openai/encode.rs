@@ -203,6 +203,14 @@ fn call(tag: &str, said: &Said<'_>, quirks: &Quirks) -> Option<Members> {
     Some(call)
 }
 
+/// Whether a model sees from the beginning of a text that it is an error: by the word, or by the first key of an object, which
+/// would be no JSON any more behind another word.
+fn names_itself_an_error(text: &str) -> bool {
+    let start = text.trim_start();
+    let start = start.strip_prefix('{').map_or(start, |inside| inside.trim_start().trim_start_matches('"'));
+    start.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("error"))
+}
+
 /// One message for each call, right after each other; what only a person's message can carry follows after all of them.
 fn results(answers: &[Answer<'_>], messages: &mut Vec<Members>, notes: &mut Vec<Note>) {
     let mut shown = Vec::new();
@@ -225,7 +233,7 @@ fn results(answers: &[Answer<'_>], messages: &mut Vec<Members>, notes: &mut Vec<
             shown.extend(media_blocks);
         }
         let mut text = texts.join("\n");
-        if answer.result.is_error && !text.trim_start().to_ascii_lowercase().starts_with("error") {
+        if answer.result.is_error && !names_itself_an_error(&text) {
             text = format!("Error: {text}");
         }
         messages.push(

@@ -389,6 +389,15 @@ fn an_error_is_told_in_each_wires_own_way() {
         (&openai[2]["content"], &openai[3]["content"]),
         (&json!("Error: no such city"), &json!("Error: twice"))
     );
+    let object = r#"{"error":"unknown_tool","tool":"x","did_you_mean":[]}"#;
+    let mut ours = question().messages;
+    ours.push(assistant(vec![call("a", "x", "{}"), call("b", "time__now", "{}")]));
+    ours.push(Message::results(vec![failed("a", object), failed("b", r#"{"code":5}"#)]));
+    let openai = body(&encode("openai", &self::request(ours)))["messages"].clone();
+    assert_eq!(
+        (&openai[2]["content"], &openai[3]["content"]),
+        (&json!(object), &json!(r#"Error: {"code":5}"#))
+    );
     let anthropic = body(&encode("anthropic", &request))["messages"][2]["content"].clone();
     assert_eq!(
         anthropic[0],
