@@ -1,8 +1,11 @@
 use surehand_model::{Json, ModelEvent, ModelRequest, Role, ToolCall, ToolResult};
 
+use crate::compare::{compared, compares};
 use crate::conversation::View;
 use crate::numbers::Numbers;
-use crate::prompt::{Language, answer_about, answer_system, answer_user, chat_system, result_data};
+use crate::prompt::{
+    Language, answer_about, answer_plainly, answer_system, answer_user, chat_system, result_data,
+};
 use crate::runtime::{Ending, EngineError, Session, Stop};
 use crate::work::Tell;
 
@@ -83,12 +86,16 @@ impl Writer<'_, '_> {
         self.write(&|written, piece| numbers.allow(written, piece))
     }
 
-    /// One line for each result, so that a small model cannot mix them up, and a last one where the question compares them.
+    /// One line for each result, so that a small model cannot mix them up, and what is most and least where the question compares.
     fn one_by_one(&mut self, labels: &[String]) -> Result<Ending, EngineError> {
+        let compares = compares(&self.view.question);
         let mut ending = Ending::Whole;
         for (label, result) in labels.iter().zip(&self.view.results) {
             let begun = format!("{label}{}", if self.language == Language::Chinese { "：" } else { ": " });
-            let question = answer_about(&self.view.question, label, labels, self.language);
+            let question = match compares {
+                true => answer_plainly(label, self.language),
+                false => answer_about(&self.view.question, label, labels, self.language),
+            };
             let data = self.read_data(&[result], &question, &begun)?;
             self.say(&begun);
             let numbers = Numbers::of([data.as_str(), label.as_str()]);
@@ -96,15 +103,12 @@ impl Writer<'_, '_> {
             ending = self.write(&|written, piece| !piece.contains('\n') && numbers.allow(written, piece))?;
             self.say("\n");
         }
-        if ending == Ending::Whole && compares(&self.view.question) {
-            let lines = self.text.clone();
-            let user = answer_user(&self.view.question, lines.trim(), self.language);
-            let (prompt, _) =
-                self.session.prompt(&[("system", answer_system(self.language)), ("user", &user)], "");
-            self.session.read(&prompt, 0, self.stop)?;
-            let numbers = Numbers::of([lines.as_str()]);
-            self.say("\n");
-            ending = self.write(&|written, piece| numbers.allow(written, piece))?;
+        if ending == Ending::Whole && compares {
+            // Small models get this wrong even with the order before their eyes, so it is not left to them.
+            let verdict = compared(&self.view.question, labels, &self.view.results, self.language);
+            if !verdict.is_empty() {
+                self.say(&format!("\n{verdict}\n"));
+            }
         }
         Ok(ending)
     }
@@ -182,16 +186,6 @@ fn labels(view: &View) -> Option<Vec<String>> {
     })
 }
 
-/// Whether a question wants its things held against each other.
-fn compares(question: &str) -> bool {
-    const CHINESE: [&str; 8] = ["比较", "对比", "哪个", "哪里", "哪边", "更", "相差", "差多少"];
-    const ENGLISH: [&str; 9] =
-        ["compare", "which", "than", "difference", "warmer", "hotter", "colder", "cooler", "larger"];
-    let lower = question.to_lowercase();
-    CHINESE.iter().any(|word| lower.contains(word))
-        || lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| ENGLISH.contains(&word))
-}
-
 #[cfg(test)]
 mod tests {
     use surehand_model::{CallId, Message, PartKind};
@@ -225,11 +219,5 @@ mod tests {
         assert_eq!(labels(&view(&[("w", r#"{"city":"上海"}"#)])), None);
         assert_eq!(labels(&view(&[("w", r#"{"city":"上海"}"#), ("t", r#"{"city":"北京"}"#)])), None);
         assert_eq!(labels(&view(&[("w", r#"{"n":1}"#), ("w", r#"{"n":2}"#)])), None);
-    }
-
-    #[test]
-    fn a_comparison_is_heard_in_both_languages() {
-        assert!(compares("杭州和苏州今天哪个更热？") && compares("Is it warmer in Lisbon or in Athens?"));
-        assert!(!compares("上海、北京、广州天气") && !compares("Weather in Lima and Quito"));
     }
 }

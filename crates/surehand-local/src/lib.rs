@@ -5,6 +5,7 @@
 //! made up, is checked here. What is left to the model is what only it can do: understand the question, and put the data into words.
 
 mod answer;
+mod compare;
 mod conversation;
 mod decide;
 mod fetch;

@@ -9,7 +9,7 @@ use surehand_schema::Validator;
 
 use crate::EngineError;
 use crate::conversation::View;
-use crate::prompt::{Language, result_data};
+use crate::prompt::{Language, lean, result_data};
 use crate::search::{Picked, pick_tools};
 
 /// From which confidence on a call is made. Below it, most calls to a question that needs none are found.
@@ -63,7 +63,8 @@ impl Needle {
                 (Picked::one(at), true)
             }
         };
-        let tools: Vec<&Tool> = picked.shown.iter().map(|&index| &request.tools[index]).collect();
+        // It keeps nothing from one question to the next, so each tool more is read anew: only those that fit are shown.
+        let tools: Vec<&Tool> = picked.likely.iter().map(|&index| &request.tools[index]).collect();
         if tools.is_empty() || view.question.trim().is_empty() {
             return Vec::new();
         }
@@ -73,13 +74,12 @@ impl Needle {
                 serde_json::json!({
                     "name": tool.name,
                     "description": tool.description,
-                    "parameters": tool.input_schema.to_value(),
+                    "parameters": lean(tool.input_schema.to_value()),
                 })
             })
             .collect();
         let signatures = serde_json::Value::from(signatures).to_string();
-        let options = V3Options { constrain: true, ..V3Options::default() };
-        let result = self.0.generate(&view.question, &signatures, &options);
+        let result = self.0.generate(&view.question, &signatures, &V3Options::default());
         turn.usage = Usage {
             input_tokens: result.positions.saturating_sub(result.tokens.len()) as u64,
             output_tokens: result.tokens.len() as u64,

@@ -93,6 +93,14 @@ pub(crate) fn answer_system(language: Language) -> &'static str {
     }
 }
 
+/// A question about one thing that asks for all that is known of it.
+pub(crate) fn answer_plainly(label: &str, language: Language) -> String {
+    match language {
+        Language::Chinese => format!("关于“{label}”的数据怎么说？"),
+        Language::Other => format!("What does the data say about \"{label}\"?"),
+    }
+}
+
 /// The question about one of several things: with the others taken out of it where it names them all, else with a word on which is meant.
 pub(crate) fn answer_about(question: &str, label: &str, labels: &[String], language: Language) -> String {
     let places: Option<Vec<(usize, usize)>> = labels.iter().map(|label| place_in(question, label)).collect();
