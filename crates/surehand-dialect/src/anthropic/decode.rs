@@ -86,9 +86,9 @@ pub(super) fn read_block(raw: &RawJson, origin: Origin) -> (Read, Option<ModelEv
 
 pub(super) fn count(turn: &mut TurnBuilder, usage: &Usage) {
     if let Some(input) = usage.input_tokens {
-        let cached =
-            usage.cache_creation_input_tokens.unwrap_or(0) + usage.cache_read_input_tokens.unwrap_or(0);
-        turn.usage.input_tokens = input.saturating_add(cached);
+        let written = usage.cache_creation_input_tokens.unwrap_or(0);
+        let read = usage.cache_read_input_tokens.unwrap_or(0);
+        turn.usage.input_tokens = input.saturating_add(written).saturating_add(read);
     }
     if let Some(output) = usage.output_tokens {
         turn.usage.output_tokens = output;

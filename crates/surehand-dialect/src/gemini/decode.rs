@@ -54,7 +54,8 @@ impl Reading {
         }
         if let Some(usage) = answer.usage_metadata {
             self.turn.usage.input_tokens = usage.prompt_token_count.unwrap_or(self.turn.usage.input_tokens);
-            let written = usage.candidates_token_count.unwrap_or(0) + usage.thoughts_token_count.unwrap_or(0);
+            let thoughts = usage.thoughts_token_count.unwrap_or(0);
+            let written = usage.candidates_token_count.unwrap_or(0).saturating_add(thoughts);
             self.turn.usage.output_tokens = self.turn.usage.output_tokens.max(written);
         }
         if let Some(reason) = answer.prompt_feedback.and_then(|feedback| feedback.block_reason) {

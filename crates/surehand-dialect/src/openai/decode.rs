@@ -84,10 +84,9 @@ impl Reading {
         let details =
             message.reasoning_details.as_ref().map(|raw| self.details.push(raw)).unwrap_or_default();
         // The same words often come under two keys.
-        let thought = match (&message.reasoning_content, &message.reasoning) {
-            (Some(text), _) | (None, Some(text)) => text.as_str(),
-            (None, None) => details.as_str(),
-        };
+        let said = |text: &&String| !text.is_empty();
+        let thought = message.reasoning_content.as_ref().filter(said);
+        let thought = thought.or(message.reasoning.as_ref().filter(said)).unwrap_or(&details);
         self.turn.hold(thought.len())?;
         self.turn.reasoning(thought, &mut events);
         self.reasoning_content.push_str(message.reasoning_content.as_deref().unwrap_or_default());

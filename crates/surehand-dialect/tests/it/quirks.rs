@@ -1,6 +1,6 @@
 //! Streams and answers as endpoints really send them, each kind once.
 
-use surehand_model::{FinishReason, ModelEvent, ModelTurn};
+use surehand_model::{FinishReason, ModelEvent, ModelTurn, Usage};
 
 use crate::support::{calls, dialect, names, stream};
 
@@ -477,4 +477,42 @@ proptest::proptest! {
             whole.iter().enumerate().map(|(at, text)| format!("id{at} weather__get_weather {text}")).collect();
         proptest::prop_assert_eq!(calls(&pieces(&lists)), expected);
     }
+}
+
+#[test]
+fn counts_of_tokens_that_no_number_holds_break_nothing() {
+    let most = u64::MAX;
+    let gemini = format!(
+        r#"{{"candidates":[{{"content":{{"parts":[{{"text":"hi"}}]}},"finishReason":"STOP"}}],"usageMetadata":{{"promptTokenCount":1,"candidatesTokenCount":{most},"thoughtsTokenCount":{most}}}}}"#
+    );
+    let anthropic = format!(
+        r#"{{"content":[{{"type":"text","text":"hi"}}],"stop_reason":"end_turn","usage":{{"input_tokens":{most},"cache_creation_input_tokens":{most},"cache_read_input_tokens":{most},"output_tokens":1}}}}"#
+    );
+    for (name, answer, usage) in [
+        ("gemini", gemini, Usage { input_tokens: 1, output_tokens: most }),
+        ("anthropic", anthropic, Usage { input_tokens: most, output_tokens: 1 }),
+    ] {
+        assert_eq!(dialect(name).decode(answer.as_bytes(), &names(name)).unwrap().usage, usage, "{name}");
+    }
+}
+
+#[test]
+fn thoughts_are_shown_whichever_key_holds_them() {
+    let (said, _) = stream(
+        "openai",
+        [
+            r#"{"choices":[{"delta":{"reasoning_content":"","reasoning":"hm"}}]}"#,
+            r#"{"choices":[{"delta":{"reasoning_content":"so","reasoning":"so"}}]}"#,
+            r#"{"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}"#,
+        ],
+    )
+    .unwrap();
+    assert_eq!(
+        said,
+        [
+            ModelEvent::Reasoning("hm".to_owned()),
+            ModelEvent::Reasoning("so".to_owned()),
+            ModelEvent::Text("ok".to_owned()),
+        ]
+    );
 }
