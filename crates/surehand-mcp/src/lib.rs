@@ -48,6 +48,6 @@ pub use types::elicitation::{
 pub use types::lifecycle::ServerFacts;
 pub use types::prompts::{GetPromptParams, GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
-pub use types::tools::{CallToolParams, CallToolResult};
+pub use types::tools::{CallToolParams, CallToolResult, write_tool};
 pub use types::utilities::{LogMessage, Progress};
 pub use types::{Page, ReadResult, ShapeFault};

@@ -128,7 +128,7 @@ fn read_tool(raw: &RawValue, reporter: &mut Reporter<'_>) -> Result<Tool, String
 }
 
 /// A tool as a revision knows it: what the revision has no word for is left out.
-pub(crate) fn write_tool(tool: &Tool, revision: Revision) -> RawJson {
+pub fn write_tool(tool: &Tool, revision: Revision) -> RawJson {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Written<'a> {

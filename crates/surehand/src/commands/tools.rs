@@ -2,6 +2,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use surehand_dialect::{Anthropic, Dialect, EncodeOptions, Gemini, OpenAi, Quirks};
 use surehand_host::{CatalogEntry, Host, NobodyWatches, Unresolved, reference_of};
+use surehand_mcp::{Revision, write_tool};
 use surehand_model::{Json, ModelRequest, RawJson, Tool};
 use surehand_schema::nearest;
 
@@ -86,7 +87,7 @@ fn list(args: &ToolsArgs, format: Format, host: &Host, app: &App) -> Result<(), 
         Format::Json => json_array(entries.iter().map(|entry| own_json(entry, host))),
         Format::Mcp => format!(
             "{{\"tools\":{}}}\n",
-            json_array(entries.iter().map(|entry| mcp_json(&entry.tool))).trim_end()
+            json_array(entries.iter().map(|entry| write_tool(&entry.tool, Revision::LATEST))).trim_end()
         ),
         Format::Openai => for_provider(&OpenAi::new(), &Quirks::OPENAI, &entries, app),
         Format::Anthropic => for_provider(&Anthropic, &Quirks::DEFAULT, &entries, app),
@@ -251,30 +252,6 @@ fn own_json(entry: &CatalogEntry, host: &Host) -> RawJson {
         output_schema: tool.output_schema.as_ref(),
         annotations: annotations(tool),
         decision: host.policy().decide(&host.facts(entry)).decision.to_string(),
-    })
-}
-
-fn mcp_json(tool: &Tool) -> RawJson {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Mcp<'a> {
-        name: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        title: Option<&'a str>,
-        description: &'a str,
-        input_schema: &'a RawJson,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        output_schema: Option<&'a RawJson>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        annotations: Option<Annotations>,
-    }
-    RawJson::from_serialize(&Mcp {
-        name: &tool.name,
-        title: tool.title.as_deref(),
-        description: &tool.description,
-        input_schema: &tool.input_schema,
-        output_schema: tool.output_schema.as_ref(),
-        annotations: annotations(tool),
     })
 }
 
