@@ -1,8 +1,9 @@
 //! What goes wrong is said in words, in JSON where JSON was asked for, and by the exit code.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use expect_test::{Expect, expect};
+use tokio::time::Instant;
 
 use crate::home::Home;
 
