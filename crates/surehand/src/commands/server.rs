@@ -48,6 +48,9 @@ pub(crate) fn run(args: &ServerArgs, app: &App) -> Result<(), CommandError> {
             .await
             .map_err(|fault| CommandError::new(Fault::Failed, fault))?;
         app.screen.say(&format!("serving {} at http://{}/mcp, Ctrl-C ends", args.name, serving.address));
+        if let Some(warning) = warning_about(serving.address) {
+            app.screen.warn(warning);
+        }
         Ok(on_interrupt(&stop, serving.finished()).await??)
     })
 }
@@ -70,4 +73,22 @@ fn options(args: &ServerArgs) -> Result<Json, CommandError> {
     }
     let roots = args.roots.iter().map(|root| Json::String(root.to_string_lossy().into_owned())).collect();
     Ok(Json::Object(vec![("roots".to_owned(), Json::Array(roots))]))
+}
+
+/// What a person should know who lets others in.
+fn warning_about(address: SocketAddr) -> Option<&'static str> {
+    let warning = "whoever reaches this address can use the server, without a login; 127.0.0.1 is for this machine alone";
+    (!address.ip().is_loopback()).then_some(warning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_of_this_machine_are_without_a_warning() {
+        let warned = |address: &str| warning_about(address.parse().unwrap()).is_some();
+        assert_eq!(["127.0.0.1:1", "127.8.8.8:1", "[::1]:1"].map(warned), [false; 3]);
+        assert_eq!(["0.0.0.0:1", "192.168.1.2:1", "[::]:1"].map(warned), [true; 3]);
+    }
 }
