@@ -469,3 +469,16 @@ fn doctor_is_content_with_a_sound_home() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_wrong_with_an_entry_shows_in_the_list_and_in_the_first_event_of_a_run() {
+    let home = ill();
+    let listed = home.run(&["mcp", "list", "--json"]);
+    home.write("work/hi.jsonl", "{\"text\": \"hi\"}\n");
+    let asked = home.run(&["ask", "--model", "script:hi.jsonl", "--output", "stream-json", "hello"]);
+    let first = asked.stdout.lines().next().unwrap_or_default();
+    for said in ["the variable NOPE is not set", "it is a number, not a text"] {
+        assert!(listed.stdout.contains(said), "{listed}");
+        assert!(first.contains(said), "{asked}");
+    }
+}
