@@ -14,6 +14,9 @@ use crate::search::{Picked, pick_tools};
 
 /// From which confidence on a call is made. Below it, most calls to a question that needs none are found.
 const SURE: f32 = 0.5;
+/// From which confidence on a call is made where words of the question speak of the tool, and how well they must fit.
+const SURE_WITH_WORDS: f32 = 0.25;
+const WORDS: f64 = 2.0;
 /// How much of a result is shown, in characters.
 const SHOWN: usize = 4000;
 
@@ -93,12 +96,13 @@ impl Needle {
             return calls;
         }
         let confidence = self.0.confidence_for(&view.question, &signatures, &result.text).unwrap_or(1.0);
+        let needed = if picked.best >= WORDS { SURE_WITH_WORDS } else { SURE };
         turn.notes.push(Note::new(
             "needle-3",
-            format!("confidence {confidence:.2}"),
-            format!("it calls from {SURE} on"),
+            format!("it is sure to {confidence:.2}"),
+            format!("for this question it calls from {needed} on"),
         ));
-        if confidence >= SURE { calls } else { Vec::new() }
+        if confidence >= needed { calls } else { Vec::new() }
     }
 }
 
