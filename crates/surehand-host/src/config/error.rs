@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why there is no configuration at all. Everything milder is a [`Problem`].
+/// Why there is no configuration at all. Everything milder is a [`Problem`](super::Problem).
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The file that was asked for is not there or cannot be read.
