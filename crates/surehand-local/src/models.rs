@@ -114,7 +114,7 @@ static MODELS: &[LocalModel] = &[
         file: "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         size: 1_117_320_768,
         sha256: "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-        memory: 2_000_000_000,
+        memory: 2_300_000_000,
         licence: "Apache-2.0",
         about: "The default. Chinese and English; picks the right tool nearly always and the right arguments about nine times in \
                 ten. Bring a larger model for real work.",
@@ -144,7 +144,7 @@ static MODELS: &[LocalModel] = &[
         file: "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         size: 491_400_064,
         sha256: "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-        memory: 800_000_000,
+        memory: 900_000_000,
         licence: "Apache-2.0",
         about: "The small one. Chinese and English; the right tool nearly always, the right arguments about three times in four. \
                 Merging several results is weak.",

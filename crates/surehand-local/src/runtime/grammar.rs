@@ -37,11 +37,21 @@ fn spacing() -> Value {
     })
 }
 
-/// Says of every object with named properties that it has no others, where the schema leaves it open:
+/// The most items of a list that says nothing about it: a small model that has begun to repeat itself would fill it for ever.
+const MOST_ITEMS: u64 = 64;
+
+fn least_items(members: &Map<String, Value>) -> u64 {
+    members.get("minItems").and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// Bounds lists, and says of every object with named properties that it has no others, where the schema leaves it open:
 /// a small model would fill the opening with inventions. Objects without named properties stay open.
 fn close_objects(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
+            if members.get("type").is_some_and(|kind| kind == "array") && !members.contains_key("maxItems") {
+                members.insert("maxItems".to_owned(), MOST_ITEMS.max(least_items(members)).into());
+            }
             let named = matches!(members.get("properties"), Some(Value::Object(named)) if !named.is_empty());
             if named && !members.contains_key("additionalProperties") && !is_composed(members) {
                 members.insert("additionalProperties".to_owned(), false.into());
@@ -108,7 +118,7 @@ mod tests {
                 "properties": {
                     "free": {"type": "object"},
                     "open": {"type": "object", "properties": {"a": {}}, "additionalProperties": true},
-                    "list": {"type": "array", "items": {
+                    "list": {"type": "array", "maxItems": 64, "items": {
                         "type": "object", "properties": {"b": {}}, "additionalProperties": false,
                     }},
                 },
