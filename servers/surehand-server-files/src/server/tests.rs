@@ -103,7 +103,7 @@ async fn a_file_is_read_whole_or_by_its_first_or_last_lines() {
         four
 
 
-        > {"head":2,"path":"lines.txt"}
+        > {"path":"lines.txt","head":2}
         one
         two
 
@@ -119,10 +119,10 @@ async fn a_file_is_read_whole_or_by_its_first_or_last_lines() {
         four
 
 
-        > {"head":1,"path":"lines.txt","tail":1}
+        > {"path":"lines.txt","head":1,"tail":1}
         error {"error":"invalid_arguments","message":"`head` and `tail` cannot be given together.","retryable":false}
 
-        > {"head":1,"path":"inner"}
+        > {"path":"inner","head":1}
         one
 
 
@@ -154,7 +154,7 @@ async fn what_is_cut_is_said_and_characters_stay_whole() {
         天气很
         [Only the first 11 of 20 bytes are shown. Use `head` or `tail` to see chosen lines.]
 
-        > {"head":5,"path":"long.txt"}
+        > {"path":"long.txt","head":5}
         天气很
         [The file is long: only the first 11 of 20 bytes were looked at.]
 
@@ -271,7 +271,7 @@ async fn files_are_found_by_glob_and_by_word() {
         > {"path":"docs","pattern":"note"}
         /root/docs/deep/Notes.MD
 
-        > {"exclude":["deep"],"path":".","pattern":"*.md"}
+        > {"path":".","pattern":"*.md","exclude":["deep"]}
         /root/docs/plan.md
 
         > {"path":".","pattern":"*.rs"}
@@ -433,7 +433,7 @@ fn the_tools_are_described_for_a_model() {
         {"type":"object","properties":{"path":{"type":"string","description":"The folder, absolute or relative to the first allowed directory; \".\" for that directory itself."}},"required":["path"],"additionalProperties":false}
         ToolAnnotations { read_only: Some(true), destructive: None, idempotent: Some(true), open_world: Some(false) }
         search_files: Finds files and folders by name, in a folder and all folders below (查找文件).
-        {"type":"object","properties":{"path":{"type":"string","description":"The folder to start in, with all folders below; \".\" for the first allowed directory."},"pattern":{"type":"string","description":"A glob such as \"*.md\" or \"src/**/*.rs\". A word without wildcards finds every name that contains it."},"exclude":{"type":"array","description":"Globs of what to leave out, for example \"node_modules\".","default":[],"items":{"type":"string"}}},"required":["path","pattern"],"additionalProperties":false}
+        {"type":"object","properties":{"path":{"type":"string","description":"The folder to start in, with all folders below; \".\" for the first allowed directory."},"pattern":{"type":"string","description":"A glob such as \"*.md\" or \"src/**/*.rs\". A word without wildcards finds every name that contains it."},"exclude":{"type":"array","description":"Globs of what to leave out, for example \"node_modules\".","items":{"type":"string"},"default":[]}},"required":["path","pattern"],"additionalProperties":false}
         ToolAnnotations { read_only: Some(true), destructive: None, idempotent: Some(true), open_world: Some(false) }
         get_file_info: Tells size, kind, times and permissions of a file or folder (文件信息).
         {"type":"object","properties":{"path":{"type":"string","description":"The file or folder, absolute or relative to the first allowed directory."}},"required":["path"],"additionalProperties":false}
