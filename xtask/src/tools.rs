@@ -19,8 +19,16 @@ const NODE_MAJOR: u32 = 22;
 
 /// The names under which tests call the tools, and where they come from.
 const PROGRAMS: &[(&str, &str)] = &[
+    ("mcp-server-fetch", "venv/bin/mcp-server-fetch"),
+    ("mcp-server-git", "venv/bin/mcp-server-git"),
     ("mcp-server-time", "venv/bin/mcp-server-time"),
+    ("conformance", "npm/node_modules/.bin/conformance"),
+    ("mcp-inspector", "npm/node_modules/.bin/mcp-inspector"),
+    ("mcp-remote", "npm/node_modules/.bin/mcp-remote"),
+    ("mcp-server-everything", "npm/node_modules/.bin/mcp-server-everything"),
     ("mcp-server-filesystem", "npm/node_modules/.bin/mcp-server-filesystem"),
+    ("mcp-server-memory", "npm/node_modules/.bin/mcp-server-memory"),
+    ("mcp-server-sequential-thinking", "npm/node_modules/.bin/mcp-server-sequential-thinking"),
     ("aimock", "npm/node_modules/.bin/aimock"),
     ("llmock", "npm/node_modules/.bin/llmock"),
 ];
