@@ -10,6 +10,7 @@ mod cost;
 mod describe;
 mod fault;
 mod nearest;
+mod older;
 mod repair;
 mod tree;
 mod validator;

@@ -5,6 +5,7 @@ use jsonschema::{PatternOptions, ReferencingError};
 use surehand_model::{Json, JsonError, Note, RawJson};
 
 use crate::describe::Describer;
+use crate::older::read_older_spellings;
 use crate::tree::SchemaTree;
 use crate::value::{cut, describe, for_validation, join};
 use crate::{SchemaFault, Violation};
@@ -56,7 +57,7 @@ impl Validator {
         if length > SCHEMA_LIMIT {
             return Err(SchemaFault::TooCostly { what: format!("{length} bytes, more than {SCHEMA_LIMIT}") });
         }
-        let root = schema.to_json().map_err(|error| match error {
+        let mut root = schema.to_json().map_err(|error| match error {
             JsonError::TooDeep => SchemaFault::TooCostly { what: error.to_string() },
             JsonError::Syntax { .. } => SchemaFault::Invalid { path: String::new(), what: error.to_string() },
         })?;
@@ -64,6 +65,7 @@ impl Validator {
             let what = format!("a schema is an object, and this is {}", describe(&root));
             return Err(SchemaFault::Invalid { path: String::new(), what });
         }
+        read_older_spellings(&mut root);
         let mut tree = SchemaTree::new(root);
         let chain = tree.check_cost().map_err(|costly| SchemaFault::TooCostly { what: costly.0 })?;
         let mut notes = Vec::new();

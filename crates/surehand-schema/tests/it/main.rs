@@ -5,3 +5,4 @@
 mod explanations;
 mod hostile;
 mod invariants;
+mod older;
