@@ -30,6 +30,11 @@ pub trait ServerHandler: Send + Sync + 'static {
     /// Its tools, always in the same order.
     fn tools(&self) -> Vec<Tool>;
 
+    /// One of them, by its own name. Worth writing where copying them all to find one costs.
+    fn tool(&self, name: &str) -> Option<Tool> {
+        self.tools().into_iter().find(|tool| tool.name == name)
+    }
+
     /// Runs one tool. The arguments are whatever the caller sent (`{}` when nothing): checking them is the handler's part, and
     /// `#[tool]` does it.
     ///

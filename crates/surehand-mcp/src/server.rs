@@ -4,6 +4,7 @@
 mod answer;
 mod legacy;
 mod modern;
+mod repeated;
 
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub struct HttpFacts<'a> {
     pub method: Option<&'a str>,
     /// `Mcp-Name`, as it stands there.
     pub name: Option<&'a str>,
+    /// Every `Mcp-Param-*`, whole names in any case; no value where it holds bytes that are no text.
+    pub params: &'a [(&'a str, Option<&'a str>)],
     /// `Mcp-Session-Id`.
     pub session: HttpSession,
 }

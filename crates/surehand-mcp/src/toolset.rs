@@ -107,6 +107,10 @@ impl ServerHandler for Toolset {
         self.entries.iter().map(|entry| entry.tool.clone()).collect()
     }
 
+    fn tool(&self, name: &str) -> Option<Tool> {
+        self.entries.iter().find(|entry| entry.tool.name == name).map(|entry| entry.tool.clone())
+    }
+
     fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
         Box::pin(async move {
             let entry = self.entries.iter().find(|entry| entry.tool.name == call.name);

@@ -36,7 +36,10 @@ impl ServerMachine {
                 }
                 Err(words) => request.refuse(ErrorCode::INVALID_PARAMS, words),
             },
-            CallTool::NAME => self.call(request, revision),
+            CallTool::NAME => match self.check_repeated(&request, arrival) {
+                Ok(()) => self.call(request, revision),
+                Err(words) => request.fail(mismatch(words), 400),
+            },
             method => {
                 let words = format!("this server has no method `{method}` in revision {revision}");
                 request.fail(RpcError::new(ErrorCode::METHOD_NOT_FOUND, words), 404)

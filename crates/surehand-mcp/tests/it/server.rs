@@ -104,8 +104,13 @@ fn http(headers: &str, body: &str) -> (u16, i64) {
         Some("lost") => HttpSession::Lost,
         Some(version) => HttpSession::Open(surehand_mcp::Revision::parse(version).unwrap()),
     };
-    let facts =
-        HttpFacts { version: value("version"), method: value("method"), name: value("name"), session };
+    let facts = HttpFacts {
+        version: value("version"),
+        method: value("method"),
+        name: value("name"),
+        params: &[],
+        session,
+    };
     let meta = |version: &str| {
         format!(
             r#"{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
@@ -185,4 +190,107 @@ fn a_server_over_http_sorts_out_every_mixture_of_eras() {
     ] {
         assert_eq!(http(&headers, body), expected, "{headers} {body}");
     }
+}
+
+/// One tool that wants three of its arguments repeated.
+struct Repeating;
+
+impl ServerHandler for Repeating {
+    fn implementation(&self) -> Implementation {
+        Echo.implementation()
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let schema = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},
+            "page":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}},
+            "dry":{"type":"boolean","x-mcp-header":"Dry"}}}"#;
+        vec![Tool::new("echo", "Says it again.", RawJson::parse(schema).unwrap())]
+    }
+
+    fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
+        Echo.call(call)
+    }
+}
+
+#[test]
+fn a_call_whose_headers_say_something_else_than_its_arguments_reaches_no_tool() {
+    let machine = ServerMachine::new(Arc::new(Repeating), EnvelopeLimits::default());
+    let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    type Params<'a> = &'a [(&'a str, Option<&'a str>)];
+    let cases: [(&str, Params<'_>, Option<&str>); 17] = [
+        (r#"{"region":"eu"}"#, &[("mcp-param-region", Some("eu"))], None),
+        (r#"{"region":"eu"}"#, &[("MCP-PARAM-REGION", Some(" eu\t"))], None),
+        (r#"{"region":"eu"}"#, &[("mcp-param-region", Some("=?base64?ZXU=?="))], None),
+        (r#"{"region":""}"#, &[("mcp-param-region", Some(""))], None),
+        (
+            r#"{"page":{"n":7},"dry":true}"#,
+            &[("mcp-param-n", Some("7.0")), ("mcp-param-dry", Some("true"))],
+            None,
+        ),
+        (r#"{"region":null,"other":1}"#, &[], None),
+        ("{}", &[("mcp-param-region", Some("eu")), ("mcp-param-unknown", Some("x"))], None),
+        (r#"{"region":"eu"}"#, &[], Some("`Mcp-Param-Region` is absent and the body says \"eu\"")),
+        (r#"{"region":""}"#, &[], Some("`Mcp-Param-Region` is absent and the body says \"\"")),
+        (
+            r#"{"region":"eu"}"#,
+            &[("mcp-param-region", Some("EU"))],
+            Some("`Mcp-Param-Region` is EU and the body says \"eu\""),
+        ),
+        (
+            r#"{"region":"eu"}"#,
+            &[("mcp-param-region", Some("eu")), ("mcp-param-region", Some("us"))],
+            Some("`Mcp-Param-Region` is us and the body says \"eu\""),
+        ),
+        (
+            r#"{"region":"eu"}"#,
+            &[("mcp-param-region", Some("=?base64?%?="))],
+            Some("`Mcp-Param-Region` is not readable"),
+        ),
+        (r#"{"region":"eu"}"#, &[("mcp-param-region", None)], Some("`Mcp-Param-Region` is not readable")),
+        (
+            r#"{"page":{"n":9007199254740993}}"#,
+            &[("mcp-param-n", Some("9007199254740992"))],
+            Some("`Mcp-Param-N` is 9007199254740992 and the body says 9007199254740993"),
+        ),
+        (
+            r#"{"page":{"n":7}}"#,
+            &[("mcp-param-n", Some("x"))],
+            Some("`Mcp-Param-N` is x and the body says 7"),
+        ),
+        (
+            r#"{"page":{"n":1e999}}"#,
+            &[("mcp-param-n", Some("inf"))],
+            Some("`Mcp-Param-N` is inf and the body says 1e999"),
+        ),
+        (
+            r#"{"dry":true}"#,
+            &[("mcp-param-dry", Some("1"))],
+            Some("`Mcp-Param-Dry` is 1 and the body says true"),
+        ),
+    ];
+    for (arguments, params, refused) in cases {
+        let facts = HttpFacts {
+            version: Some("2026-07-28"),
+            method: Some("tools/call"),
+            name: Some("echo"),
+            params,
+            session: HttpSession::Absent,
+        };
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{arguments},"_meta":{meta}}}}}"#
+        );
+        let (body, status) = answer(&machine, &body, Arrival::Http(facts)).pop().unwrap();
+        let told: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let expected = match refused {
+            Some(words) => (400, serde_json::json!({"code": -32020, "message": words})),
+            None => (200, serde_json::Value::Null),
+        };
+        assert_eq!((status, told["error"].clone()), expected, "{arguments} {params:?}");
+    }
+    // Over streams there are no headers.
+    let body = format!(
+        r#"{{"id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"region":"eu"}},"_meta":{meta}}}}}"#
+    );
+    let (body, _) = answer(&machine, &message(&body), Arrival::Stream { negotiated: None }).pop().unwrap();
+    assert!(body.contains(r#""resultType":"complete""#), "{body}");
 }

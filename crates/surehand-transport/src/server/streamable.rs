@@ -200,10 +200,16 @@ impl Endpoint {
             return respond(&Reply::not_json("it is not UTF-8"));
         };
         let session_id = text_of(headers, SESSION_HEADER);
+        let params: Vec<(&str, Option<&str>)> = headers
+            .iter()
+            .filter(|(name, _)| name.as_str().starts_with("mcp-param-"))
+            .map(|(name, value)| (name.as_str(), value.to_str().ok()))
+            .collect();
         let facts = HttpFacts {
             version: text_of(headers, "mcp-protocol-version"),
             method: text_of(headers, "mcp-method"),
             name: text_of(headers, "mcp-name"),
+            params: &params,
             session: match session_id {
                 None => HttpSession::Absent,
                 Some(id) => self.sessions.revision(id).map_or(HttpSession::Lost, HttpSession::Open),

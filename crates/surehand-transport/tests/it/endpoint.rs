@@ -1,7 +1,9 @@
 //! What our HTTP endpoint answers to whatever comes.
 
-use surehand_mcp::{ToolInvocation, ToolOutput};
-use surehand_model::RawJson;
+use std::sync::Arc;
+
+use surehand_mcp::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
+use surehand_model::{RawJson, Tool};
 use surehand_transport::{HttpRequest, HttpServer, HttpServerOptions, Method, serve_http};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -138,4 +140,55 @@ async fn a_server_that_is_dropped_ends_the_calls_it_runs() {
     let dropped = ToolInvocation { name: "dropped", arguments: RawJson::empty_object() };
     let ended = tokio::time::timeout(std::time::Duration::from_secs(10), handler.call(dropped)).await;
     assert_eq!(ended, Ok(Ok(ToolOutput::text("a call was dropped"))));
+}
+
+/// A tool that wants its region repeated in a header.
+struct Regional;
+
+impl ServerHandler for Regional {
+    fn implementation(&self) -> Implementation {
+        Implementation { name: "regional".to_owned(), title: None, version: "1".to_owned() }
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let schema = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#;
+        vec![Tool::new("look", "Looks there.", RawJson::parse(schema).unwrap())]
+    }
+
+    fn call<'a>(&'a self, _: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
+        Box::pin(async { Ok(ToolOutput::text("looked")) })
+    }
+}
+
+#[tokio::test]
+async fn a_call_gets_through_only_with_the_headers_that_its_tool_wants() {
+    let stop = CancellationToken::new();
+    let server = serve_http(Arc::new(Regional), HttpServerOptions::default(), stop.clone()).await.unwrap();
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{"region":"天気"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let refused =
+        |words: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32020,"message":"{words}"}}}}"#);
+    let looked = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[{"type":"text","text":"looked"}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"regional","version":"1"}}}}"#;
+    for (headers, status, answer) in [
+        (vec![("mcp-param-region", "=?base64?5aSp5rCX?=")], 200, looked.to_owned()),
+        (vec![], 400, refused("`Mcp-Param-Region` is absent and the body says \\\"天気\\\"")),
+        (
+            vec![("Mcp-Param-Region", "eu")],
+            400,
+            refused("`Mcp-Param-Region` is eu and the body says \\\"天気\\\""),
+        ),
+        (vec![("MCP-Param-REGION", "=?base64?%?=")], 400, refused("`Mcp-Param-Region` is not readable")),
+    ] {
+        let routing = [
+            JSON,
+            BOTH,
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", "look"),
+        ];
+        let headers: Vec<(&str, &str)> = routing.into_iter().chain(headers).collect();
+        let (got_status, _, got) = send(&server, Method::POST, &headers, body).await;
+        assert_eq!((got_status, got), (status, answer), "{headers:?}");
+    }
+    stop.cancel();
+    server.finished().await.unwrap();
 }
