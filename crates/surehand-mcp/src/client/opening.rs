@@ -244,12 +244,13 @@ impl Opening {
     }
 
     /// A stateless server that speaks another revision says which. A revision with a handshake is taken only when the server
-    /// itself lists it.
+    /// itself lists it. A server that lists the very revision it has refused is asked in it once more: what it says it speaks
+    /// counts for more than one refusal.
     fn other_revision(&mut self, error: &RpcError) -> OpeningStep {
         let offered = error.supported_revisions();
         let names = || offered.iter().map(String::as_str);
-        let modern =
-            Revision::newest_of(names(), true).filter(|revision| !self.discovered.contains(revision));
+        let asked = |revision| self.discovered.iter().filter(|asked| **asked == revision).count();
+        let modern = Revision::newest_of(names(), true).filter(|revision| asked(*revision) < 2);
         if let Some(revision) = modern {
             return OpeningStep::Ask(self.discover(revision));
         }
