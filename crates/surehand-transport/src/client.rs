@@ -1,5 +1,6 @@
 //! A connection to one server, whatever lies between.
 
+mod authorize;
 mod child;
 mod error;
 mod in_process;
@@ -21,6 +22,7 @@ use surehand_model::{ContentBlock, Note, RawJson, Secret, Tool};
 use surehand_sandbox::ChildSpec;
 use url::Url;
 
+pub use self::authorize::{Authorizer, Challenge, Retry};
 use self::child::ChildWire;
 pub use self::error::{ClientError, OpenError};
 use self::in_process::InProcess;
@@ -104,6 +106,8 @@ pub struct ClientOptions {
     pub on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
     /// Answers what the server asks the person behind the client. Without it servers are told that nobody can be asked.
     pub on_elicitation: Option<Arc<dyn Elicitor>>,
+    /// Brings the credentials for a server behind an address. Without it a wanted login is an error.
+    pub authorizer: Option<Arc<dyn Authorizer>>,
 }
 
 impl Default for ClientOptions {
@@ -122,6 +126,7 @@ impl Default for ClientOptions {
             era: Era::Auto,
             on_event: None,
             on_elicitation: None,
+            authorizer: None,
         }
     }
 }

@@ -11,8 +11,8 @@ mod server;
 mod sse;
 
 pub use client::{
-    CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, Elicitor, HttpTarget,
-    OpenError, Target,
+    Authorizer, CallOptions, CallOutcome, Challenge, Client, ClientError, ClientEvent, ClientOptions,
+    Elicitor, HttpTarget, OpenError, Retry, Target,
 };
 pub use http::{
     AddressGuard, HeaderMap, HttpClient, HttpError, HttpOptions, HttpRequest, HttpResponse, Method,

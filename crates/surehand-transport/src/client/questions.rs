@@ -82,6 +82,12 @@ impl Questions {
         }
     }
 
+    /// Stops the timers while somebody is at something that is no question of the server, such as a login.
+    pub(crate) async fn aside_from_timers<T>(&self, work: impl Future<Output = T>) -> T {
+        let _open = Open::one_more(&self.open);
+        work.await
+    }
+
     /// The result of `elicitation/create`.
     async fn answer(&self, params: Option<&RawJson>) -> Result<RawJson, RpcError> {
         let request = ElicitRequest::read(params)?;

@@ -54,9 +54,9 @@ impl HttpWire {
         let next = AtomicU64::new(1);
         let opening =
             open(&poster, &next, options.era, options.implementation.clone(), questions.capabilities());
-        let opened = match timeout(options.startup_timeout, opening).await {
-            Ok(outcome) => outcome?,
-            Err(_) => {
+        let opened = match questions.within(options.startup_timeout, opening).await {
+            Some(outcome) => outcome?,
+            None => {
                 return Err(OpenError::Timeout { after: options.startup_timeout, stderr: String::new() });
             }
         };
@@ -141,7 +141,7 @@ impl HttpWire {
         let opening =
             open(&self.poster, &self.next, Era::Legacy, self.who.clone(), self.questions.capabilities());
         let after = self.startup_timeout;
-        let opened = timeout(after, opening).await.map_err(|_| ClientError::Timeout { after })?;
+        let opened = self.questions.within(after, opening).await.ok_or(ClientError::Timeout { after })?;
         let opened = opened.map_err(|error| ClientError::Closed { why: error.to_string() })?;
         if opened.server.revision != self.speaker.revision() {
             let what = format!(

@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::super::authorize::{Authorizer, Challenge, Retry};
 use super::super::error::{ClientError, OpenError};
 use super::super::questions::{Pending, Questions};
 use super::super::{ClientEvent, ClientOptions, HttpTarget, shown};
@@ -20,6 +21,8 @@ const VERSION_HEADER: &str = "MCP-Protocol-Version";
 const ASIDE: Duration = Duration::from_secs(10);
 /// How many such messages are on their way at most: a server that asks faster than it takes answers gets none to the rest.
 const ASIDES_AT_ONCE: usize = 256;
+/// How often one request may be answered by a new authorization.
+const AUTHORIZATIONS: usize = 3;
 /// How much of a foreign answer is kept to be shown.
 const EXCERPT: usize = 300;
 
@@ -37,6 +40,7 @@ struct Shared {
     idle_timeout: Duration,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
     questions: Arc<Questions>,
+    authorizer: Option<Arc<dyn Authorizer>>,
     /// Messages on their way that nobody waits for.
     asides: Mutex<JoinSet<()>>,
 }
@@ -87,6 +91,7 @@ impl Poster {
             idle_timeout: Duration::from_secs(24 * 60 * 60),
             on_event: options.on_event.clone(),
             questions,
+            authorizer: options.authorizer.clone(),
             asides: Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -103,8 +108,7 @@ impl Poster {
     /// Sends a request and waits for its result.
     pub(super) async fn ask(&self, message: String, asked: Asked<'_>) -> Result<RawJson, Failure> {
         let request = self.request(Method::POST, asked.revision, &asked.headers, Some(message));
-        let response = self.shared.http.send(request).await?;
-        let response = self.judge(response).await?;
+        let response = self.judge(self.send(request).await?).await?;
         if response.status == 202 || response.status == 204 {
             return Err(Failure::Protocol("the server took the request and gave no answer to it".to_owned()));
         }
@@ -134,15 +138,14 @@ impl Poster {
     /// Sends a notification, or an answer to a request of the server.
     pub(super) async fn tell(&self, message: String, revision: Revision) -> Result<(), Failure> {
         let request = self.request(Method::POST, Some(revision), &[], Some(message));
-        let response = self.shared.http.send(request).await?;
-        self.judge(response).await.map(drop)
+        self.judge(self.send(request).await?).await.map(drop)
     }
 
     /// Gives the session back, if there is one.
     pub(super) async fn delete_session(&self, revision: Revision) {
         if self.session().is_some() {
             // Servers may refuse; either way the session is not used again.
-            let _ = self.shared.http.send(self.request(Method::DELETE, Some(revision), &[], None)).await;
+            let _ = self.send(self.request(Method::DELETE, Some(revision), &[], None)).await;
             self.forget_session();
         }
     }
@@ -180,6 +183,33 @@ impl Poster {
 
     fn asides(&self) -> MutexGuard<'_, JoinSet<()>> {
         self.shared.asides.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends with the authorizer's headers, and once more with better ones as long as it gets some, within bounds.
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Failure> {
+        let Some(authorizer) = &self.shared.authorizer else {
+            return Ok(self.shared.http.send(request).await?);
+        };
+        let mut refused_before = 0;
+        loop {
+            let mut authorized = request.clone();
+            let given = authorizer.headers(&request.method, &request.url).await.map_err(Failure::Login)?;
+            authorized
+                .headers
+                .retain(|(name, _)| !given.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)));
+            let response = self.shared.http.send(authorized.headers(given)).await?;
+            if refused_before >= AUTHORIZATIONS {
+                return Ok(response);
+            }
+            let Some(challenge) = Challenge::read(response.status, &response.headers, refused_before) else {
+                return Ok(response);
+            };
+            let retry = self.shared.questions.aside_from_timers(authorizer.challenged(challenge)).await;
+            match retry.map_err(Failure::Login)? {
+                Retry::Again => refused_before += 1,
+                Retry::GiveUp => return Ok(response),
+            }
+        }
     }
 
     /// Sorts out answers that are none.

@@ -104,7 +104,7 @@ impl Poster {
     async fn get(&self, revision: Option<Revision>, place: &Place) -> Result<HttpResponse, Failure> {
         let headers = place.last_id.iter().map(|id| ("Last-Event-ID".to_owned(), id.clone()));
         let request = self.request(Method::GET, revision, &headers.collect::<Vec<_>>(), None);
-        self.judge(self.shared.http.send(request).await?).await
+        self.judge(self.send(request).await?).await
     }
 
     /// Reads one stream to its end, or to the answer.
