@@ -115,6 +115,23 @@ async fn a_stream_that_breaks_is_taken_up_again_where_the_revision_has_that() {
 }
 
 #[tokio::test]
+async fn a_stream_that_stays_empty_is_given_up_and_one_without_a_place_is_not_asked_for_again() {
+    let broken = "200 content-type: text/event-stream\nretry: 1\nid: e7\ndata:\n\n";
+    let empty = "200 content-type: text/event-stream\n";
+    let taken_back = "200 content-type: text/event-stream\nid: e8\ndata:\n\nid\ndata:\n\n";
+    let fake =
+        Fake::start(&[INITIALIZED, TAKEN, broken, empty, empty, empty, empty, taken_back, HELLO]).await;
+    let (client, _) = opened(&fake, Era::Legacy).await;
+    let client = client.unwrap();
+    let what = "the server ended its stream without an answer".to_owned();
+    assert_eq!(call(&client).await, Err(ClientError::Protocol { what: what.clone() }));
+    assert_eq!(call(&client).await, Err(ClientError::Protocol { what }));
+    assert_eq!(call(&client).await, Ok("hello".to_owned()));
+    let verbs: Vec<String> = fake.asked()[2..].iter().map(|line| line[..4].trim().to_owned()).collect();
+    assert_eq!(verbs, ["POST", "GET", "GET", "GET", "GET", "POST", "POST"]);
+}
+
+#[tokio::test]
 async fn the_answer_counts_even_where_the_stream_ends_without_an_empty_line() {
     let hello = "200 content-type: text/event-stream\nid: e1\ndata: {\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"hello\"}]}}";
     let half = "200 content-type: text/event-stream\nid: e1\ndata:\n\nid: e2\ndata: {\"jsonrpc\":\"2.0\",\"id\":ID,\"resu";

@@ -20,6 +20,8 @@ const RETRY: Duration = Duration::from_secs(1);
 const RETRY_LEAST: Duration = Duration::from_millis(50);
 /// A server may not make us wait longer than this.
 const RETRY_LIMIT: Duration = Duration::from_secs(60);
+/// How many streams in a row may end without any event before their answer is given up.
+const RESUMED_IN_VAIN: u32 = 4;
 
 /// Where a stream is taken up again, and when.
 struct Place {
@@ -49,20 +51,25 @@ impl Poster {
         // The questions of a stream end with it: the call's answer has come, or nobody waits for it any more.
         let mut pending = Pending::new(self.shared.questions.clone());
         let mut place = Place { last_id: None, retry: RETRY };
+        let mut vain = 0;
         loop {
             let broken = match self.events(response, asked, exchange, &mut pending, &mut place).await? {
                 End::Answered(outcome) => return outcome.map_err(Failure::Rpc),
-                End::Over { broken, .. } => broken,
+                End::Over { broken, spoke } => {
+                    vain = if spoke { 0 } else { vain + 1 };
+                    broken
+                }
             };
             let resumable = asked.revision.is_some_and(|revision| revision.has(Feature::StreamResumption));
-            if place.last_id.is_none() || !resumable {
+            if place.last_id.is_none() || !resumable || vain >= RESUMED_IN_VAIN {
                 return Err(match broken {
                     Some(error) => error.into(),
                     None => Failure::Protocol("the server ended its stream without an answer".to_owned()),
                 });
             }
+            let wait = (place.retry * 2_u32.pow(vain.saturating_sub(1))).min(RETRY_LIMIT);
             let resumed = async {
-                sleep(place.retry).await;
+                sleep(wait).await;
                 self.get(asked.revision, &place).await
             };
             response = self.asking(&mut pending, asked, resumed).await?;
@@ -132,7 +139,9 @@ impl Poster {
                 }
             }
         };
+        // An empty id takes back the one before: there is no place left to go on from.
         place.last_id = decoder.last_id().map(str::to_owned).or(place.last_id.take());
+        place.last_id = place.last_id.take().filter(|id| !id.is_empty());
         if let Some(milliseconds) = decoder.retry() {
             place.retry = Duration::from_millis(milliseconds).clamp(RETRY_LEAST, RETRY_LIMIT);
         }
