@@ -22,7 +22,7 @@ use surehand_model::{ContentBlock, Note, RawJson, Secret, Tool};
 use surehand_sandbox::ChildSpec;
 use url::Url;
 
-pub use self::authorize::{Authorizer, Challenge, Retry};
+pub use self::authorize::{Authorizer, Challenge, Credentials, Retry};
 use self::child::ChildWire;
 pub use self::error::{ClientError, OpenError};
 use self::in_process::InProcess;

@@ -12,7 +12,7 @@ mod sse;
 
 pub use client::{
     Authorizer, CallOptions, CallOutcome, Challenge, Client, ClientError, ClientEvent, ClientOptions,
-    Elicitor, HttpTarget, OpenError, Retry, Target,
+    Credentials, Elicitor, HttpTarget, OpenError, Retry, Target,
 };
 pub use http::{
     AddressGuard, HeaderMap, HttpClient, HttpError, HttpOptions, HttpRequest, HttpResponse, Method,

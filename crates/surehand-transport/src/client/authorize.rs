@@ -6,15 +6,14 @@ use url::Url;
 
 use crate::http::{HeaderMap, Method};
 
+/// Headers that say who asks: names and values.
+pub type Credentials = Vec<(String, Secret<String>)>;
+
 /// Gives each request its credentials, and gets better ones where the server wants them.
 pub trait Authorizer: Send + Sync {
     /// The headers for one request, possibly none. They take the place of the target's own of the same name. An error ends the
     /// request, in words.
-    fn headers<'a>(
-        &'a self,
-        method: &'a Method,
-        url: &'a Url,
-    ) -> BoxFuture<'a, Result<Vec<(String, Secret<String>)>, String>>;
+    fn headers<'a>(&'a self, method: &'a Method, url: &'a Url) -> BoxFuture<'a, Result<Credentials, String>>;
 
     /// Told that the server refused what [`headers`](Self::headers) gave. No time-out of the connection runs meanwhile, for a
     /// person may be at it. An error ends the request, in words.

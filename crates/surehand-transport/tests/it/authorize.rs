@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use surehand_mcp::BoxFuture;
 use surehand_model::Secret;
 use surehand_transport::{
-    Authorizer, Challenge, Client, ClientOptions, Era, HttpTarget, Method, OpenError, Retry, Target,
+    Authorizer, Challenge, Client, ClientOptions, Credentials, Era, HttpTarget, Method, OpenError, Retry,
+    Target,
 };
 use url::Url;
 
@@ -18,11 +19,7 @@ const REFUSED: &str = "401 www-authenticate: Bearer scope=\"a\"; dpop-nonce: n1"
 struct Counting(Mutex<Vec<Challenge>>, Retry);
 
 impl Authorizer for Counting {
-    fn headers<'a>(
-        &'a self,
-        _: &'a Method,
-        _: &'a Url,
-    ) -> BoxFuture<'a, Result<Vec<(String, Secret<String>)>, String>> {
+    fn headers<'a>(&'a self, _: &'a Method, _: &'a Url) -> BoxFuture<'a, Result<Credentials, String>> {
         let token = format!("token{}", self.0.lock().unwrap().len());
         Box::pin(async move { Ok(vec![("x-mine".to_owned(), Secret::new(token))]) })
     }
