@@ -1,5 +1,6 @@
 //! Streamable HTTP, both eras on one endpoint.
 
+mod cors;
 mod guard;
 mod sessions;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
-use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use axum::routing::any;
 use surehand_mcp::{
@@ -33,6 +34,8 @@ use super::run::run_tool;
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How many calls run side by side; further ones are refused, for whoever sends more than that is not well.
 const CALLS_AT_ONCE: usize = 1_024;
+/// Within what time the whole body of a request must have come.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
 const SESSION_HEADER: &str = "mcp-session-id";
 
 /// How a handler is served over HTTP.
@@ -109,7 +112,8 @@ impl HttpServer {
 /// Serves a handler over Streamable HTTP until `stop` is cancelled. Returns as soon as it listens.
 ///
 /// Answers are JSON. `Host` and `Origin` are checked, so that no web page can reach a server on this machine by a name of its
-/// own.
+/// own. Pages of an allowed origin may read the answers and the session id. A body that has not come whole within 30 s is
+/// refused with 408.
 ///
 /// # Errors
 ///
@@ -171,11 +175,19 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>) -
     if let Err(words) = endpoint.guard.check(request.headers()) {
         return refuse(StatusCode::FORBIDDEN, &words);
     }
-    match request.method().as_str() {
+    if cors::is_preflight(&request) {
+        return cors::preflight(request.headers());
+    }
+    let origin = request.headers().get(ORIGIN).cloned();
+    let mut response = match request.method().as_str() {
         "POST" => endpoint.post(request).await,
         "DELETE" => endpoint.delete(request.headers()),
         _ => not_allowed(),
+    };
+    if let Some(origin) = origin {
+        cors::allow(&mut response, origin);
     }
+    response
 }
 
 impl Endpoint {
@@ -193,7 +205,10 @@ impl Endpoint {
             );
         }
         let limit = self.machine.limits().bytes;
-        let Ok(body) = to_bytes(body, limit).await else {
+        let Ok(read) = tokio::time::timeout(BODY_WITHIN, to_bytes(body, limit)).await else {
+            return refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
+        };
+        let Ok(body) = read else {
             return refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a body has at most {limit} bytes"));
         };
         let Ok(text) = std::str::from_utf8(&body) else {
@@ -353,16 +368,29 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn a_call_beyond_those_that_may_run_at_once_is_refused() {
-        let endpoint = Endpoint {
+    fn endpoint() -> Endpoint {
+        Endpoint {
             machine: ServerMachine::new(Arc::new(Silent), EnvelopeLimits::default()),
             guard: Guard::new(Ipv4Addr::LOCALHOST.into(), &[], &[]),
             sessions: Sessions::default(),
             calls: TaskTracker::new(),
             free: Arc::new(Semaphore::new(1)),
             stop: CancellationToken::new(),
-        };
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_given_up() {
+        let body = Body::from_stream(futures_util::stream::pending::<io::Result<Vec<u8>>>());
+        let request = Request::post("/mcp").header(CONTENT_TYPE, "application/json").body(body).unwrap();
+        let begun = tokio::time::Instant::now();
+        let status = endpoint().post(request).await.status();
+        assert_eq!((status, begun.elapsed().as_secs()), (StatusCode::REQUEST_TIMEOUT, 30));
+    }
+
+    #[tokio::test]
+    async fn a_call_beyond_those_that_may_run_at_once_is_refused() {
+        let endpoint = endpoint();
         let session = endpoint.sessions.open(Revision::V2025_06_18).unwrap();
         let call = |id: u32| {
             let body = format!(

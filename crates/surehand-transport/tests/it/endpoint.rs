@@ -5,6 +5,7 @@ use std::sync::Arc;
 use surehand_mcp::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
 use surehand_model::{RawJson, Tool};
 use surehand_transport::{HttpRequest, HttpServer, HttpServerOptions, Method, serve_http};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -85,6 +86,66 @@ async fn what_does_not_belong_here_is_refused_with_the_right_status() {
         let (status, _, answer) = send(&server, method.clone(), headers, body).await;
         assert_eq!(status, expected, "{method} {headers:?} {body}: {answer}");
     }
+}
+
+#[tokio::test]
+async fn a_page_of_an_allowed_origin_may_ask_and_no_other() {
+    let stop = CancellationToken::new();
+    let page = "https://app.example.com";
+    let options =
+        HttpServerOptions { allowed_origins: vec![page.to_owned()], ..HttpServerOptions::default() };
+    let server = serve(options, &stop).await;
+    let preflight = |origin: &str| {
+        format!(
+            "OPTIONS /mcp HTTP/1.1\r\nHost: {}\r\nOrigin: {origin}\r\nAccess-Control-Request-Method: POST\r\n\
+             Access-Control-Request-Headers: content-type, mcp-param-city\r\nConnection: close\r\n\r\n",
+            server.address
+        )
+    };
+    let post = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nOrigin: {page}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{INITIALIZE}",
+        server.address,
+        INITIALIZE.len()
+    );
+    assert_eq!(
+        access_lines(&server, &preflight(page)).await,
+        [
+            "HTTP/1.1 204 No Content",
+            "access-control-allow-headers: content-type, mcp-param-city",
+            "access-control-allow-methods: POST, DELETE",
+            "access-control-allow-origin: https://app.example.com",
+            "access-control-expose-headers: Mcp-Session-Id",
+            "access-control-max-age: 600",
+            "vary: Origin",
+        ]
+    );
+    assert_eq!(
+        access_lines(&server, &post).await,
+        [
+            "HTTP/1.1 200 OK",
+            "access-control-allow-origin: https://app.example.com",
+            "access-control-expose-headers: Mcp-Session-Id",
+            "vary: Origin",
+        ]
+    );
+    let evil = preflight("https://evil.example");
+    assert_eq!(access_lines(&server, &evil).await, ["HTTP/1.1 403 Forbidden"]);
+}
+
+/// Sends these bytes; gives the status line and what the answer tells a browser, sorted.
+async fn access_lines(server: &HttpServer, request: &str) -> Vec<String> {
+    let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let head = answer.split("\r\n\r\n").next().unwrap();
+    let told = |line: &&str| {
+        line.starts_with("HTTP/") || line.starts_with("access-control-") || line.starts_with("vary:")
+    };
+    let mut lines: Vec<String> = head.lines().filter(told).map(str::to_owned).collect();
+    lines.sort();
+    lines
 }
 
 #[tokio::test]
