@@ -14,6 +14,7 @@ use surehand_mcp::{
 };
 use surehand_mcp::{Feature, Id};
 use surehand_model::{Note, RawJson, Tool};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -23,6 +24,8 @@ use super::questions::Questions;
 use super::{ClientEvent, ClientOptions, HttpTarget, WireRequest};
 use crate::http::HttpClient;
 
+/// How long a listener may go without an answer before calls are made all the same.
+const HEARD_WITHIN: Duration = Duration::from_secs(1);
 /// How long giving a session back may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -72,7 +75,7 @@ impl HttpWire {
             on_event: options.on_event,
             listening: Mutex::default(),
         };
-        wire.listen();
+        wire.listen().await;
         Ok((wire, opened))
     }
 
@@ -120,15 +123,23 @@ impl HttpWire {
 
     /// Listens, from now on, to what the server asks outside of the streams of calls. Only where somebody can be asked, for every
     /// listener costs the server a connection.
-    fn listen(&self) {
+    ///
+    /// Waits until the server has answered the listener: what it asks before, many servers drop, and the call that needs the
+    /// answer would wait in vain.
+    async fn listen(&self) {
         let revision = self.speaker.revision();
         if !revision.has(Feature::Sessions) || self.questions.capabilities() == ClientCapabilities::default()
         {
             return;
         }
-        let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
-        listening.abort_all();
-        listening.spawn(self.poster.clone().listen(revision));
+        let (heard, hears) = oneshot::channel();
+        {
+            let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
+            listening.abort_all();
+            listening.spawn(self.poster.clone().listen(revision, heard));
+        }
+        // A server that holds its answer back until it has something to say is not waited for; nor is a listener that has ended.
+        let _ = timeout(HEARD_WITHIN, hears).await;
     }
 
     /// Opens the session anew, unless somebody else has done so since `lost` was the session.
@@ -151,7 +162,7 @@ impl HttpWire {
             );
             return Err(ClientError::Protocol { what });
         }
-        self.listen();
+        self.listen().await;
         if let Some(listen) = &self.on_event {
             let note = Note::new("server", "session opened anew", "the server had forgotten the one before");
             listen(ClientEvent::Note(note));

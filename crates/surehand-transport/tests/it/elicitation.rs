@@ -14,7 +14,7 @@ use surehand_mcp::BoxFuture;
 use surehand_model::{Json, RawJson};
 use surehand_transport::{
     CallOptions, Client, ClientError, ClientOptions, ElicitAnswer, ElicitRequest, ElicitationModes, Elicitor,
-    Target,
+    Era, Target,
 };
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -372,4 +372,74 @@ async fn a_server_may_ask_on_the_stream_that_belongs_to_no_call() {
     let heard = endpoint.script.heard.lock().unwrap()[1].clone();
     assert_eq!(heard, json!({"jsonrpc": "2.0", "id": 7, "result": filled_in()}));
     client.close().await;
+}
+
+/// A server of the older era that takes its time over whoever listens, and writes down what it did in which order.
+struct SlowToListen {
+    answers_listeners_after: Duration,
+    did: Mutex<Vec<String>>,
+}
+
+async fn answer_slowly(
+    State(server): State<Arc<SlowToListen>>,
+    method: Method,
+    body: Bytes,
+) -> Response<Body> {
+    let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let did = |what: &str| server.did.lock().unwrap().push(what.to_owned());
+    let reply = |status: u16, body: String| {
+        Response::builder()
+            .status(status)
+            .header("Content-Type", "application/json")
+            .body(Body::from(body))
+            .unwrap()
+    };
+    if method == Method::GET {
+        tokio::time::sleep(server.answers_listeners_after).await;
+        did("the listener is answered");
+        return reply(405, String::new());
+    }
+    let asked = message["method"].as_str().unwrap();
+    did(asked);
+    let result = match asked {
+        "initialize" => {
+            json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}})
+        }
+        "notifications/initialized" => return reply(202, String::new()),
+        _ => json!({"content": [], "structuredContent": {}}),
+    };
+    reply(200, json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string())
+}
+
+async fn calls_a_server_slow_to_listen(answers_listeners_after: Duration) -> Vec<String> {
+    let server = Arc::new(SlowToListen { answers_listeners_after, did: Mutex::default() });
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let target = http_target(&format!("http://{}/mcp", listener.local_addr().unwrap()));
+    let app = Router::new().fallback(any(answer_slowly)).with_state(server.clone());
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { axum::serve(listener, app).await.unwrap() });
+    let options = ClientOptions {
+        era: Era::Legacy,
+        on_elicitation: Some(Person::who_says(ElicitAnswer::Decline)),
+        ..ClientOptions::default()
+    };
+    let client = open(target, options).await.0.unwrap();
+    call(&client, CallOptions::default()).await.unwrap();
+    server.did.lock().unwrap().clone()
+}
+
+#[tokio::test]
+async fn no_call_is_made_before_the_server_has_answered_the_listener_for_its_questions() {
+    assert_eq!(
+        calls_a_server_slow_to_listen(Duration::from_millis(200)).await,
+        ["initialize", "notifications/initialized", "the listener is answered", "tools/call"]
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_the_listener_is_called_all_the_same() {
+    assert_eq!(
+        calls_a_server_slow_to_listen(Duration::from_secs(3_600)).await,
+        ["initialize", "notifications/initialized", "tools/call"]
+    );
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use surehand_mcp::{Exchange, Feature, Incoming, Revision, RpcError};
 use surehand_model::RawJson;
+use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::super::super::ClientEvent;
@@ -79,8 +80,11 @@ impl Poster {
     /// Listens to what a server says on its own, until it no longer wants to be listened to. Many servers of the older era ask
     /// their questions here and not on the stream of the call that needs the answer.
     ///
+    /// `heard` is told once the server has answered, whatever it said.
+    ///
     /// Source: MCP 2025-03-26, "Listening for Messages from the Server".
-    pub(in super::super) async fn listen(self, revision: Revision) {
+    pub(in super::super) async fn listen(self, revision: Revision, heard: oneshot::Sender<()>) {
+        let mut heard = Some(heard);
         let asked = Asked { id: 0, revision: Some(revision), headers: Vec::new(), on_progress: None };
         let questions = &self.shared.questions;
         let mut exchange =
@@ -93,7 +97,12 @@ impl Poster {
                 sleep(wait).await;
                 self.get(asked.revision, &place).await
             };
-            let spoke = match self.asking(&mut pending, &asked, opened).await {
+            let answered = self.asking(&mut pending, &asked, opened).await;
+            if let Some(heard) = heard.take() {
+                // Nobody may be waiting any more.
+                let _ = heard.send(());
+            }
+            let spoke = match answered {
                 Ok(response) if response.media_type().as_deref() == Some("text/event-stream") => {
                     match self.events(response, &asked, &mut exchange, &mut pending, &mut place).await {
                         Ok(End::Over { spoke, .. }) => spoke,
@@ -140,8 +149,9 @@ impl Poster {
             }
         };
         // An empty id takes back the one before: there is no place left to go on from.
-        place.last_id = decoder.last_id().map(str::to_owned).or(place.last_id.take());
-        place.last_id = place.last_id.take().filter(|id| !id.is_empty());
+        if let Some(id) = decoder.last_id() {
+            place.last_id = Some(id.to_owned()).filter(|id| !id.is_empty());
+        }
         if let Some(milliseconds) = decoder.retry() {
             place.retry = Duration::from_millis(milliseconds).clamp(RETRY_LEAST, RETRY_LIMIT);
         }
