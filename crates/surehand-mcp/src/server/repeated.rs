@@ -23,8 +23,9 @@ impl ServerMachine {
         if headers.is_empty() {
             return Ok(());
         }
-        let arguments = request.params.members.present("arguments").map(RawJson::from);
-        let Some(Ok(arguments)) = arguments.map(|arguments| arguments.to_json()) else { return Ok(()) };
+        let Some(arguments) = request.params.members.present("arguments") else { return Ok(()) };
+        // What cannot be compared is not let through.
+        let arguments = RawJson::from(arguments).to_json().map_err(|error| error.to_string())?;
         for header in &headers {
             let Some(argument) = header.path.iter().try_fold(&arguments, |value, key| value.get(key)) else {
                 continue;
@@ -56,13 +57,16 @@ fn is_same(argument: &Json, text: &str) -> bool {
     match argument {
         Json::String(argument) => argument == text,
         Json::Bool(argument) => argument.to_string() == text,
-        Json::Number(argument) => match (argument.parse::<i128>(), text.parse::<i128>()) {
-            (Ok(argument), Ok(text)) => argument == text,
-            _ => match (argument.parse::<f64>(), text.parse::<f64>()) {
-                (Ok(argument), Ok(text)) => argument.is_finite() && argument == text,
-                _ => false,
-            },
+        // Two written without point and exponent are the same only digit by digit, however long they are.
+        Json::Number(argument) if is_plain(argument) && is_plain(text) => argument == text,
+        Json::Number(argument) => match (argument.parse::<f64>(), text.parse::<f64>()) {
+            (Ok(argument), Ok(text)) => argument.is_finite() && argument == text,
+            _ => false,
         },
         _ => false,
     }
+}
+
+fn is_plain(number: &str) -> bool {
+    number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }

@@ -217,7 +217,7 @@ fn a_call_whose_headers_say_something_else_than_its_arguments_reaches_no_tool() 
     let machine = ServerMachine::new(Arc::new(Repeating), EnvelopeLimits::default());
     let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     type Params<'a> = &'a [(&'a str, Option<&'a str>)];
-    let cases: [(&str, Params<'_>, Option<&str>); 17] = [
+    let cases: [(&str, Params<'_>, Option<&str>); 18] = [
         (r#"{"region":"eu"}"#, &[("mcp-param-region", Some("eu"))], None),
         (r#"{"region":"eu"}"#, &[("MCP-PARAM-REGION", Some(" eu\t"))], None),
         (r#"{"region":"eu"}"#, &[("mcp-param-region", Some("=?base64?ZXU=?="))], None),
@@ -251,6 +251,14 @@ fn a_call_whose_headers_say_something_else_than_its_arguments_reaches_no_tool() 
             r#"{"page":{"n":9007199254740993}}"#,
             &[("mcp-param-n", Some("9007199254740992"))],
             Some("`Mcp-Param-N` is 9007199254740992 and the body says 9007199254740993"),
+        ),
+        (
+            r#"{"page":{"n":1234567890123456789012345678901234567890}}"#,
+            &[("mcp-param-n", Some("1234567890123456789012345678901234567891"))],
+            Some(
+                "`Mcp-Param-N` is 1234567890123456789012345678901234567891 and the body says \
+                 1234567890123456789012345678901234567890",
+            ),
         ),
         (
             r#"{"page":{"n":7}}"#,
