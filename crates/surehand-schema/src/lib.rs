@@ -19,6 +19,7 @@ mod violation;
 
 pub use fault::SchemaFault;
 pub use nearest::nearest;
+pub use older::{allow_null, read_exclusive_flags};
 pub use repair::{Repair, Repaired};
 pub use validator::Validator;
 pub use violation::{Violation, explain};

@@ -39,8 +39,7 @@ fn rewrite(schema: &mut Json, has_flags: bool) {
         Json::Array(items) => items.iter_mut().for_each(|item| rewrite(item, has_flags)),
         Json::Object(_) => {
             if !has_flags {
-                exclusive(schema, "exclusiveMinimum", "minimum");
-                exclusive(schema, "exclusiveMaximum", "maximum");
+                read_exclusive_flags(schema);
             }
             if schema.get("nullable") == Some(&Json::Bool(true)) {
                 allow_null(schema);
@@ -60,19 +59,23 @@ fn rewrite(schema: &mut Json, has_flags: bool) {
     }
 }
 
-fn exclusive(schema: &mut Json, flag: &str, bound: &str) {
-    match schema.get(flag) {
-        Some(Json::Bool(true)) => match schema.remove(bound) {
-            Some(value) => schema.set(flag, value),
-            None => drop(schema.remove(flag)),
-        },
-        Some(Json::Bool(false)) => drop(schema.remove(flag)),
-        _ => {}
+/// Draft 4's `exclusiveMinimum: true` (and its twin) becomes the number it means, in this one schema and nothing below it.
+pub fn read_exclusive_flags(schema: &mut Json) {
+    for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        match schema.get(flag) {
+            Some(Json::Bool(true)) => match schema.remove(bound) {
+                Some(value) => schema.set(flag, value),
+                None => drop(schema.remove(flag)),
+            },
+            Some(Json::Bool(false)) => drop(schema.remove(flag)),
+            _ => {}
+        }
     }
 }
 
-/// The values of an `enum` get `null` too: whoever writes both means both.
-fn allow_null(schema: &mut Json) {
+/// Lets this one schema take `null` too, where it names a type. The values of an `enum` get it as well: whoever writes both means
+/// both.
+pub fn allow_null(schema: &mut Json) {
     let null = Json::String("null".to_owned());
     match schema.get_mut("type") {
         Some(Json::Array(names)) if !names.contains(&null) => names.push(null),

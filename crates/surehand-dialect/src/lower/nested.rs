@@ -1,4 +1,5 @@
 use surehand_model::{Json, Note};
+use surehand_schema::{allow_null, read_exclusive_flags};
 
 use super::{loss, step};
 
@@ -58,7 +59,17 @@ fn walk(schema: &mut Json, root: &Json, pointer: &str, losses: &mut Vec<Note>) {
 
 /// Draft 4, draft 7 and OpenAPI spellings.
 fn old_spellings(schema: &mut Json, pointer: &str, losses: &mut Vec<Note>) {
-    for key in ["required", "properties", "type", "enum", "items", "description", "additionalProperties"] {
+    for key in [
+        "required",
+        "properties",
+        "type",
+        "enum",
+        "items",
+        "description",
+        "additionalProperties",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+    ] {
         if matches!(schema.get(key), Some(Json::Null)) {
             schema.remove(key);
         }
@@ -75,16 +86,7 @@ fn old_spellings(schema: &mut Json, pointer: &str, losses: &mut Vec<Note>) {
             "this spelling was given up in draft 4; the property is optional",
         ));
     }
-    for (exclusive, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
-        match schema.get(exclusive) {
-            Some(Json::Bool(true)) => match schema.remove(bound) {
-                Some(value) => schema.set(exclusive, value),
-                None => drop(schema.remove(exclusive)),
-            },
-            Some(Json::Bool(false) | Json::Null) => drop(schema.remove(exclusive)),
-            _ => {}
-        }
-    }
+    read_exclusive_flags(schema);
     if matches!(schema.get("items"), Some(Json::Array(_)))
         && let Some(items) = schema.remove("items")
     {
@@ -105,24 +107,6 @@ fn old_spellings(schema: &mut Json, pointer: &str, losses: &mut Vec<Note>) {
         && schema.get("examples").is_none()
     {
         schema.set("examples", Json::Array(vec![example]));
-    }
-}
-
-fn allow_null(schema: &mut Json) {
-    let null = || Json::from("null");
-    match schema.get_mut("type") {
-        Some(Json::Array(types)) => {
-            if !types.contains(&null()) {
-                types.push(null());
-            }
-        }
-        Some(one @ Json::String(_)) => *one = Json::Array(vec![one.clone(), null()]),
-        _ => return,
-    }
-    if let Some(Json::Array(values)) = schema.get_mut("enum")
-        && !values.contains(&Json::Null)
-    {
-        values.push(Json::Null);
     }
 }
 
