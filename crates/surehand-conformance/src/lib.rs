@@ -1,4 +1,4 @@
-//! What the conformance suite and the programs under test tell each other. The programs themselves are this crate's examples.
+//! What the conformance suite tells the client under test. The client itself is this crate's example.
 
 mod assignment;
 
