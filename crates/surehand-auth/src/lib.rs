@@ -1,0 +1,1 @@
+//! OAuth 2.1 as MCP uses it: a client that gets tokens for a server behind an address, and a resource server that checks them.
