@@ -6,4 +6,6 @@ mod streamable;
 
 pub(crate) use self::run::run_tool;
 pub use self::stdio::{ServeError, serve_stdio, serve_streams};
-pub use self::streamable::{HttpServer, HttpServerError, HttpServerOptions, serve_http};
+pub use self::streamable::{
+    Caller, Gate, GateDocument, GateRefusal, HttpServer, HttpServerError, HttpServerOptions, serve_http,
+};

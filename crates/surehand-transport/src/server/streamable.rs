@@ -1,9 +1,11 @@
 //! Streamable HTTP, both eras on one endpoint.
 
 mod cors;
+mod gate;
 mod guard;
 mod sessions;
 
+use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
-use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::any;
 use surehand_mcp::{
     Arrival, CallFailure, EnvelopeLimits, HttpFacts, HttpSession, PendingCall, Reply, ServerHandler,
@@ -26,6 +28,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use self::gate::{Caller, Gate, GateDocument, GateRefusal};
 use self::guard::Guard;
 use self::sessions::Sessions;
 use super::run::run_tool;
@@ -51,10 +54,12 @@ pub struct HttpServerOptions {
     pub allowed_origins: Vec<String>,
     /// In bytes.
     pub body_limit: usize,
+    /// Decides who may ask; where there is none, everybody may.
+    pub gate: Option<Arc<dyn Gate>>,
 }
 
 impl Default for HttpServerOptions {
-    /// A free port of the loopback address, `/mcp`, 32 MiB.
+    /// A free port of the loopback address, `/mcp`, 32 MiB, no gate.
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -62,6 +67,7 @@ impl Default for HttpServerOptions {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             body_limit: EnvelopeLimits::default().bytes,
+            gate: None,
         }
     }
 }
@@ -136,12 +142,19 @@ pub async fn serve_http(
     let endpoint = Arc::new(Endpoint {
         machine: ServerMachine::new(handler, limits),
         guard: Guard::new(address.ip(), &options.allowed_hosts, &options.allowed_origins),
+        documents: options
+            .gate
+            .iter()
+            .flat_map(|gate| gate.documents())
+            .map(|it| (it.path, it.body))
+            .collect(),
+        gate: options.gate,
         sessions: Sessions::default(),
         calls: TaskTracker::new(),
         free: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
         stop: ended.clone(),
     });
-    let app = Router::new().route(&options.path, any(answer)).with_state(endpoint);
+    let app = Router::new().route(&options.path, any(answer)).fallback(document).with_state(endpoint);
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
         let _calls = ended.drop_guard();
@@ -163,6 +176,9 @@ pub async fn serve_http(
 struct Endpoint {
     machine: ServerMachine,
     guard: Guard,
+    gate: Option<Arc<dyn Gate>>,
+    /// What the gate publishes, by path.
+    documents: HashMap<String, String>,
     sessions: Sessions,
     /// Calls of the older era, which go on when the client hangs up.
     calls: TaskTracker,
@@ -179,13 +195,61 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>) -
         return cors::preflight(request.headers());
     }
     let origin = request.headers().get(ORIGIN).cloned();
-    let mut response = match request.method().as_str() {
-        "POST" => endpoint.post(request).await,
-        "DELETE" => endpoint.delete(request.headers()),
-        _ => not_allowed(),
+    let mut response = match admit(&endpoint, request).await {
+        Err(refusal) => turn_away(&refusal),
+        Ok(request) => match request.method().as_str() {
+            "POST" => endpoint.post(request).await,
+            "DELETE" => endpoint.delete(request.headers()),
+            _ => not_allowed(),
+        },
     };
     if let Some(origin) = origin {
         cors::allow(&mut response, origin);
+    }
+    response
+}
+
+/// Asks the gate. A request that is let in carries its [`Caller`] as an extension.
+async fn admit(endpoint: &Endpoint, request: Request<Body>) -> Result<Request<Body>, GateRefusal> {
+    let Some(gate) = &endpoint.gate else { return Ok(request) };
+    let (mut head, body) = request.into_parts();
+    let caller = gate.admit(&head.method, &head.headers).await?;
+    head.extensions.insert(caller);
+    Ok(Request::from_parts(head, body))
+}
+
+fn turn_away(refusal: &GateRefusal) -> Response<Body> {
+    let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::FORBIDDEN);
+    let mut response = refuse(code, &refusal.words);
+    for (name, value) in &refusal.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+/// What the gate publishes is for everybody, as every server's metadata is.
+async fn document(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>) -> Response<Body> {
+    if let Err(words) = endpoint.guard.check(request.headers()) {
+        return refuse(StatusCode::FORBIDDEN, &words);
+    }
+    let Some(body) = endpoint.documents.get(request.uri().path()) else {
+        return status(StatusCode::NOT_FOUND);
+    };
+    if cors::is_preflight(&request) {
+        return cors::preflight(request.headers());
+    }
+    if request.method() != Method::GET && request.method() != Method::HEAD {
+        let mut response = status(StatusCode::METHOD_NOT_ALLOWED);
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET"));
+        return response;
+    }
+    let mut response = Response::new(Body::from(body.clone()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(origin) = request.headers().get(ORIGIN) {
+        cors::allow(&mut response, origin.clone());
     }
     response
 }
@@ -372,6 +436,8 @@ mod tests {
         Endpoint {
             machine: ServerMachine::new(Arc::new(Silent), EnvelopeLimits::default()),
             guard: Guard::new(Ipv4Addr::LOCALHOST.into(), &[], &[]),
+            gate: None,
+            documents: HashMap::new(),
             sessions: Sessions::default(),
             calls: TaskTracker::new(),
             free: Arc::new(Semaphore::new(1)),

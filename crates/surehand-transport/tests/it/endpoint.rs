@@ -115,7 +115,7 @@ async fn a_page_of_an_allowed_origin_may_ask_and_no_other() {
             "access-control-allow-headers: content-type, mcp-param-city",
             "access-control-allow-methods: POST, DELETE",
             "access-control-allow-origin: https://app.example.com",
-            "access-control-expose-headers: Mcp-Session-Id",
+            "access-control-expose-headers: Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce",
             "access-control-max-age: 600",
             "vary: Origin",
         ]
@@ -125,7 +125,7 @@ async fn a_page_of_an_allowed_origin_may_ask_and_no_other() {
         [
             "HTTP/1.1 200 OK",
             "access-control-allow-origin: https://app.example.com",
-            "access-control-expose-headers: Mcp-Session-Id",
+            "access-control-expose-headers: Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce",
             "vary: Origin",
         ]
     );

@@ -8,6 +8,7 @@ mod elicitation;
 mod endpoint;
 mod fake;
 mod fixture;
+mod gate;
 mod http_client;
 mod round_trip;
 mod streams;

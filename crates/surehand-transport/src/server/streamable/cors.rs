@@ -32,10 +32,13 @@ pub(super) fn preflight(headers: &HeaderMap) -> Response<Body> {
     response
 }
 
-/// Lets a page of this origin read the answer and the session id. Never with cookies, which nothing here uses.
+/// Lets a page of this origin read the answer, the session id and why it was not let in. Never with cookies, which nothing here uses.
 pub(super) fn allow(response: &mut Response<Body>, origin: HeaderValue) {
     let told = response.headers_mut();
     told.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    told.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id"));
+    told.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce"),
+    );
     told.append(VARY, HeaderValue::from_static("Origin"));
 }
