@@ -48,7 +48,7 @@ async fn a_gate_lets_in_whom_it_likes_and_its_documents_are_for_everybody() {
     let refused = (
         401,
         Some("Bearer realm=\"cave\"".to_owned()),
-        r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"say the word"}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"say the word"}}"#.to_owned(),
     );
     assert_eq!(told(HttpRequest::post(at("/mcp"), "?")).await, refused);
     assert_eq!(told(HttpRequest::get(at("/mcp")).header("Authorization", "Bearer simsim")).await, refused);
