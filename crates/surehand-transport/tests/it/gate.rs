@@ -52,10 +52,12 @@ async fn a_gate_lets_in_whom_it_likes_and_its_documents_are_for_everybody() {
     );
     assert_eq!(told(HttpRequest::post(at("/mcp"), "?")).await, refused);
     assert_eq!(told(HttpRequest::get(at("/mcp")).header("Authorization", "Bearer simsim")).await, refused);
-    let ping = HttpRequest::post(at("/mcp"), r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)
+    let initialize =
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#;
+    let known = HttpRequest::post(at("/mcp"), initialize)
         .header("Content-Type", "application/json")
         .header("Authorization", "Bearer sesame");
-    assert_eq!(told(ping).await, (200, None, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned()));
+    assert_eq!(told(known).await.0, 200);
     let document = (200, None, "{\"doors\":1}".to_owned());
     assert_eq!(told(HttpRequest::get(at("/.well-known/cave"))).await, document);
     assert_eq!(told(HttpRequest::post(at("/.well-known/cave"), "")).await.0, 405);
