@@ -146,7 +146,8 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
     let client = match plan.open().await {
         Ok(client) => client,
         Err(failure) => {
-            let wants_login = matches!(failure, OpenError::LoginNeeded { .. });
+            let wants_login =
+                matches!(failure, OpenError::LoginNeeded { .. } | OpenError::LoginFailed { .. });
             let state = if wants_login { ServerState::LoginNeeded } else { ServerState::Failed };
             return Err(status(state, chain(&failure)));
         }

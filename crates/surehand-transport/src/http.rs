@@ -10,9 +10,10 @@ mod exchange;
 mod proxy;
 mod resolver;
 
+pub use address::is_loopback_host;
 pub use client::{AddressGuard, HttpClient, HttpOptions};
 pub use error::HttpError;
-pub use exchange::{HttpRequest, HttpResponse};
+pub use exchange::{HttpRequest, HttpResponse, Redirects};
 pub use proxy::ProxyOptions;
 pub use reqwest::{Method, header::HeaderMap};
 

@@ -16,7 +16,7 @@ pub use client::{
 };
 pub use http::{
     AddressGuard, HeaderMap, HttpClient, HttpError, HttpOptions, HttpRequest, HttpResponse, Method,
-    ProxyOptions,
+    ProxyOptions, Redirects, is_loopback_host,
 };
 pub use lines::{Line, LineReader, LineSplitter};
 pub use server::{

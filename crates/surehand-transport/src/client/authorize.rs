@@ -31,6 +31,9 @@ pub struct Challenge {
     pub nonce: Option<String>,
     /// How often this request has been refused before.
     pub refused_before: usize,
+    /// What [`Authorizer::headers`] gave for the refused request. Who asks side by side tells by it whether better ones have come
+    /// meanwhile.
+    pub presented: Credentials,
 }
 
 /// What follows from a challenge.
@@ -44,7 +47,12 @@ pub enum Retry {
 
 impl Challenge {
     /// Reads it off an answer; `None` where the answer is no challenge.
-    pub(crate) fn read(status: u16, headers: &HeaderMap, refused_before: usize) -> Option<Self> {
+    pub(crate) fn read(
+        status: u16,
+        headers: &HeaderMap,
+        refused_before: usize,
+        presented: &Credentials,
+    ) -> Option<Self> {
         let authenticate: Vec<String> = headers
             .get_all("www-authenticate")
             .iter()
@@ -54,6 +62,6 @@ impl Challenge {
             return None;
         }
         let nonce = headers.get("dpop-nonce").and_then(|value| value.to_str().ok()).map(str::to_owned);
-        Some(Self { status, authenticate, nonce, refused_before })
+        Some(Self { status, authenticate, nonce, refused_before, presented: presented.clone() })
     }
 }

@@ -41,6 +41,14 @@ pub enum OpenError {
         /// Its `WWW-Authenticate` header or its words.
         challenge: String,
     },
+    /// The server wants a login, and there was none to be had.
+    #[error("the login to {url} did not come about: {why}")]
+    LoginFailed {
+        /// The address.
+        url: String,
+        /// What the authorizer says.
+        why: String,
+    },
     /// It answers, and the two sides do not come together.
     #[error(transparent)]
     Protocol(#[from] OpeningFault),
@@ -108,6 +116,14 @@ pub enum ClientError {
         url: String,
         /// Its `WWW-Authenticate` header or its words.
         challenge: String,
+    },
+    /// The server wants a login, and there was none to be had.
+    #[error("the login to {url} did not come about: {why}")]
+    LoginFailed {
+        /// The address.
+        url: String,
+        /// What the authorizer says.
+        why: String,
     },
 }
 

@@ -16,7 +16,7 @@ pub(super) fn is_public(address: IpAddr) -> bool {
 }
 
 /// Whether a URL names this machine itself.
-pub(super) fn is_loopback_host(url: &Url) -> bool {
+pub fn is_loopback_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => {

@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 use super::address::{is_local_name, is_loopback_host, is_public};
 use super::error::{HttpError, find, innermost};
-use super::exchange::{HttpRequest, HttpResponse};
+use super::exchange::{HttpRequest, HttpResponse, Redirects};
 use super::proxy::ProxyOptions;
 use super::resolver::{GuardedResolver, Lookup, Refused, SystemLookup};
 
@@ -103,7 +103,11 @@ impl HttpClient {
         let mut hop = Hop::first(&request)?;
         for _ in 0..=options.max_redirects {
             let response = self.send_once(&hop, idle_timeout).await?;
-            match hop.next(&response)? {
+            let next = match request.redirects {
+                Redirects::Follow => hop.next(&response)?,
+                Redirects::HandBack => None,
+            };
+            match next {
                 Some(next) => hop = next,
                 None => {
                     return Ok(HttpResponse {

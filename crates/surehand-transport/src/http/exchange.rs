@@ -10,6 +10,16 @@ use url::Url;
 use super::client::{AddressGuard, origin_of};
 use super::error::{HttpError, innermost};
 
+/// What becomes of an answer that points elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Redirects {
+    /// The other place is asked.
+    #[default]
+    Follow,
+    /// It is the answer. For requests whose body is meant for nobody else.
+    HandBack,
+}
+
 /// One request. Plain data; [`get`](Self::get) and [`post`](Self::post) fill in what is usual.
 #[derive(Clone, Debug)]
 pub struct HttpRequest {
@@ -23,6 +33,8 @@ pub struct HttpRequest {
     pub body: Option<Bytes>,
     /// Which addresses may be reached.
     pub guard: AddressGuard,
+    /// Whether an answer that sends us on is followed.
+    pub redirects: Redirects,
     /// How long the peer may be silent: before the headers of the answer, and between two pieces of its body. The client's own
     /// setting where absent.
     pub idle_timeout: Option<Duration>,
@@ -37,6 +49,7 @@ impl HttpRequest {
             headers: Vec::new(),
             body: None,
             guard: AddressGuard::Anywhere,
+            redirects: Redirects::Follow,
             idle_timeout: None,
         }
     }

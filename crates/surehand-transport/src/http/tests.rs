@@ -220,6 +220,21 @@ async fn a_redirect_within_the_origin_keeps_method_body_and_headers_or_turns_int
 }
 
 #[tokio::test]
+async fn a_redirect_that_is_not_to_be_followed_is_the_answer() {
+    let server = FakeServer::start(&[("/away", &redirect(302, "http://other.example/end?code=1"))]).await;
+    let request = HttpRequest {
+        redirects: Redirects::HandBack,
+        ..HttpRequest::post(server.url("127.0.0.1", "/away"), "hush")
+    };
+    let response = client().send(request).await.unwrap();
+    assert_eq!(
+        (response.status, response.header("location")),
+        (302, Some("http://other.example/end?code=1"))
+    );
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
 async fn a_redirect_to_another_origin_never_carries_a_key() {
     let server = FakeServer::start_with(|port| {
         HashMap::from([

@@ -56,6 +56,7 @@ async fn a_refused_request_is_sent_again_with_new_credentials() {
         authenticate: vec!["Bearer scope=\"a\"".to_owned()],
         nonce: Some("n1".to_owned()),
         refused_before: 0,
+        presented: vec![("x-mine".to_owned(), Secret::new("token0".to_owned()))],
     };
     assert_eq!(*authorizer.0.lock().unwrap(), [challenge]);
 }
@@ -74,4 +75,28 @@ async fn a_refusal_stands_where_the_authorizer_gives_up() {
     let (client, _) = opened(&fake, Retry::GiveUp).await;
     assert!(matches!(client.err().unwrap(), OpenError::LoginNeeded { .. }));
     assert_eq!(fake.asked(), [asked("token0")]);
+}
+
+struct Failing;
+
+impl Authorizer for Failing {
+    fn headers<'a>(&'a self, _: &'a Method, _: &'a Url) -> BoxFuture<'a, Result<Credentials, String>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn challenged<'a>(&'a self, _: Challenge) -> BoxFuture<'a, Result<Retry, String>> {
+        Box::pin(async { Err("nobody is there to log in".to_owned()) })
+    }
+}
+
+#[tokio::test]
+async fn what_the_authorizer_says_is_not_told_as_the_servers_words() {
+    let fake = Fake::start(&[REFUSED]).await;
+    let url = Url::parse(&format!("http://{}/mcp", fake.address)).unwrap();
+    let options = ClientOptions { authorizer: Some(Arc::new(Failing)), ..ClientOptions::default() };
+    let client = open(Target::Http(HttpTarget { url: url.clone(), headers: Vec::new() }), options).await.0;
+    assert_eq!(
+        client.err().unwrap().to_string(),
+        format!("the login to {url} did not come about: nobody is there to log in")
+    );
 }

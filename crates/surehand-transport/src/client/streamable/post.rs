@@ -63,6 +63,8 @@ pub(super) enum Failure {
     SessionLost,
     /// The server wants a login.
     Login(String),
+    /// The authorizer's own words: it has no credentials to give.
+    LoginFailed(String),
     /// An answer that is none of the protocol: status and words.
     Foreign(u16, String),
     /// The protocol is broken.
@@ -193,19 +195,21 @@ impl Poster {
         let mut refused_before = 0;
         loop {
             let mut authorized = request.clone();
-            let given = authorizer.headers(&request.method, &request.url).await.map_err(Failure::Login)?;
+            let given =
+                authorizer.headers(&request.method, &request.url).await.map_err(Failure::LoginFailed)?;
             authorized
                 .headers
                 .retain(|(name, _)| !given.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)));
-            let response = self.shared.http.send(authorized.headers(given)).await?;
+            let response = self.shared.http.send(authorized.headers(given.clone())).await?;
             if refused_before >= AUTHORIZATIONS {
                 return Ok(response);
             }
-            let Some(challenge) = Challenge::read(response.status, &response.headers, refused_before) else {
+            let Some(challenge) = Challenge::read(response.status, &response.headers, refused_before, &given)
+            else {
                 return Ok(response);
             };
             let retry = self.shared.questions.aside_from_timers(authorizer.challenged(challenge)).await;
-            match retry.map_err(Failure::Login)? {
+            match retry.map_err(Failure::LoginFailed)? {
                 Retry::Again => refused_before += 1,
                 Retry::GiveUp => return Ok(response),
             }
@@ -325,6 +329,7 @@ impl Failure {
                 ClientError::Closed { why: "the server has forgotten the session".to_owned() }
             }
             Self::Login(challenge) => ClientError::LoginNeeded { url, challenge },
+            Self::LoginFailed(why) => ClientError::LoginFailed { url, why },
             Self::Foreign(status @ 500.., words) => {
                 ClientError::Unreachable { url, why: status_words(status, &words) }
             }
@@ -342,6 +347,7 @@ impl Failure {
     pub(super) fn into_open_error(self, poster: &Poster) -> OpenError {
         match self.into_error(poster) {
             ClientError::LoginNeeded { url, challenge } => OpenError::LoginNeeded { url, challenge },
+            ClientError::LoginFailed { url, why } => OpenError::LoginFailed { url, why },
             ClientError::Unreachable { url, why } => OpenError::Unreachable { url, why },
             error => OpenError::Unreachable { url: poster.url(), why: error.to_string() },
         }
