@@ -59,7 +59,7 @@ impl RpcError {
         Self {
             code: code.map_or(ErrorCode::INTERNAL, |code| code as i64),
             message: members.string("message").unwrap_or_default(),
-            data: members.get("data").filter(|data| data.get() != "null").map(RawJson::from),
+            data: members.get("data").map(RawJson::from),
         }
     }
 

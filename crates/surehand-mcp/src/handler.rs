@@ -3,6 +3,8 @@ use std::pin::Pin;
 
 use surehand_model::{ContentBlock, RawJson, Tool};
 
+use crate::error::RpcError;
+
 /// A boxed future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -64,12 +66,15 @@ pub struct ToolOutput {
     pub structured: Option<RawJson>,
     /// The tool failed; the content says how, in words a model can act on.
     pub is_error: bool,
+    /// The whole result as another server gave it, where this is one that is handed on. It goes out byte for byte, unless the
+    /// revision has no words for a part of it; then the other fields are written.
+    pub whole: Option<RawJson>,
 }
 
 impl ToolOutput {
     /// One text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![ContentBlock::Text(text.into())], structured: None, is_error: false }
+        Self { content: vec![ContentBlock::Text(text.into())], ..Self::default() }
     }
 
     /// A failure, in words a model can act on.
@@ -87,4 +92,7 @@ pub enum CallFailure {
     /// The server broke its own promise: JSON-RPC -32603.
     #[error("{0}")]
     Internal(String),
+    /// What another server answered, handed on as it is.
+    #[error("{0}")]
+    Rpc(RpcError),
 }

@@ -202,6 +202,7 @@ impl ToolFacts {
             input_schema,
             output_schema,
             annotations: self.annotations(),
+            definition: None,
         }
     }
 

@@ -15,6 +15,9 @@ pub struct Tool {
     pub output_schema: Option<RawJson>,
     /// What the owner claims about the tool's effects. Claims, not facts: a server can say anything.
     pub annotations: ToolAnnotations,
+    /// The whole definition as another server gave it. What nobody here has a word for (icons, `_meta`, members of a later
+    /// revision) lives only in it.
+    pub definition: Option<RawJson>,
 }
 
 impl Tool {
@@ -27,6 +30,7 @@ impl Tool {
             input_schema,
             output_schema: None,
             annotations: ToolAnnotations::default(),
+            definition: None,
         }
     }
 }

@@ -244,7 +244,7 @@ async fn an_image_reaches_the_model_as_an_image() {
         "cam",
         vec![FakeTool::new("shoot", r#"{"type":"object"}"#, move |_| {
             let image = shown.clone();
-            async move { Ok(ToolOutput { content: vec![image], structured: None, is_error: false }) }
+            async move { Ok(ToolOutput { content: vec![image], ..ToolOutput::default() }) }
         })],
     );
     let ready = Setup::new().reading("cam", &camera).open().await;

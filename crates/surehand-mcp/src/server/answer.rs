@@ -1,12 +1,15 @@
+use std::borrow::Cow;
+
 use surehand_model::RawJson;
 
 use crate::envelope::{EnvelopeFault, Id, write_error, write_result};
 use crate::error::{ErrorCode, RpcError};
 use crate::handler::{CallFailure, Implementation, ToolOutput};
-use crate::meta::MetaKey;
+use crate::members::Members;
+use crate::meta::{MetaKey, push_member};
 use crate::revision::{Feature, Revision};
 use crate::types::lifecycle::write_implementation;
-use crate::types::tools::write_output;
+use crate::types::tools::{can_say, write_output};
 
 /// An answer as it goes out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +59,43 @@ fn write_members(members: &str, who: &Implementation, revision: Revision) -> Str
     )
 }
 
+/// The result of another server as one of ours: its bytes, with only that put before and behind which the revision demands and
+/// the result lacks. Nothing where it is no such result, or the revision cannot say it.
+fn handed_on<'a>(output: &'a ToolOutput, revision: Revision, who: &Implementation) -> Option<Cow<'a, str>> {
+    let whole = output.whole.as_ref().filter(|_| can_say(output, revision))?.as_str();
+    let members = Members::parse(whole)?;
+    let has = |key: &str| members.get(key).is_some();
+    if !revision.has(Feature::ResultType) {
+        if !has("resultType") {
+            return Some(Cow::Borrowed(whole));
+        }
+        let mut out = String::from("{");
+        for (key, value) in members.0.iter().filter(|(key, _)| key != "resultType") {
+            push_member(&mut out, key, value.get());
+        }
+        out.push('}');
+        return Some(Cow::Owned(out));
+    }
+    if has("resultType") && has("_meta") {
+        return Some(Cow::Borrowed(whole));
+    }
+    let inner = whole.strip_prefix('{')?.strip_suffix('}')?;
+    let comma = |is_needed: bool| if is_needed { "," } else { "" };
+    let is_filled = !members.0.is_empty();
+    let mut out = String::from("{");
+    if !has("resultType") {
+        out.push_str("\"resultType\":\"complete\"");
+        out.push_str(comma(is_filled));
+    }
+    out.push_str(inner);
+    if !has("_meta") {
+        let info = write_implementation(who);
+        out.push_str(&format!(",\"_meta\":{{\"{}\":{info}}}", MetaKey::SERVER_INFO));
+    }
+    out.push('}');
+    Some(Cow::Owned(out))
+}
+
 /// A tool call that a client waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingCall {
@@ -75,6 +115,9 @@ impl PendingCall {
     pub fn finish(&self, outcome: Result<ToolOutput, CallFailure>) -> Reply {
         match outcome {
             Ok(output) => {
+                if let Some(whole) = handed_on(&output, self.revision, &self.who) {
+                    return Reply { body: write_result(&self.id, &whole), status: 200 };
+                }
                 let members = write_output(&output.with_text(), self.revision);
                 Reply::result(&self.id, &members, &self.who, self.revision)
             }
@@ -118,6 +161,7 @@ impl CallFailure {
         let code = match self {
             Self::UnknownTool(_) => ErrorCode::INVALID_PARAMS,
             Self::Internal(_) => ErrorCode::INTERNAL,
+            Self::Rpc(error) => return error.clone(),
         };
         RpcError::new(code, self.to_string())
     }

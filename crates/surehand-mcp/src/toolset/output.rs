@@ -1,6 +1,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
-use surehand_model::{ContentBlock, Json, RawJson};
+use surehand_model::{Json, RawJson};
 
 use super::{ToolFailure, schema};
 use crate::ToolOutput;
@@ -86,7 +86,7 @@ impl<T: Serialize + JsonSchema> IntoToolOutput for Structured<T> {
     fn into_tool_output(self) -> ToolOutput {
         let structured = RawJson::from_serialize(&self.value);
         let text = self.text.unwrap_or_else(|| structured.as_str().to_owned());
-        ToolOutput { content: vec![ContentBlock::Text(text)], structured: Some(structured), is_error: false }
+        ToolOutput { structured: Some(structured), ..ToolOutput::text(text) }
     }
 
     fn output_schema() -> Option<RawJson> {

@@ -109,7 +109,7 @@ fn a_structured_result_is_shown_in_words_too() {
         ToolOutput {
             content: vec![surehand_model::ContentBlock::Text(r#"{"total":4}"#.to_owned())],
             structured: Some(RawJson::parse(r#"{"total":4}"#).unwrap()),
-            is_error: false,
+            ..ToolOutput::default()
         }
     );
 }

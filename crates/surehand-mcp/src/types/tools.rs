@@ -1,5 +1,7 @@
 //! Source: MCP specification, "Server features: Tools".
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use surehand_model::{ContentBlock, Note, RawJson, Tool, ToolAnnotations};
@@ -8,6 +10,7 @@ use super::content::{read_block, write_block};
 use super::{Page, ReadResult, Reporter, ShapeFault};
 use crate::handler::ToolOutput;
 use crate::members::{Members, string_of};
+use crate::meta::push_member;
 use crate::method::{CallTool, ListTools, Method};
 use crate::revision::{Feature, Revision};
 
@@ -124,11 +127,16 @@ fn read_tool(raw: &RawValue, reporter: &mut Reporter<'_>) -> Result<Tool, String
     };
     let title = reporter.string(&members, "title").or_else(|| hints.as_ref()?.string("title"));
     let description = reporter.string(&members, "description").unwrap_or_default();
-    Ok(Tool { name, title, description, input_schema, output_schema, annotations })
+    let definition = Some(RawJson::from(raw));
+    Ok(Tool { name, title, description, input_schema, output_schema, annotations, definition })
 }
 
-/// A tool as a revision knows it: what the revision has no word for is left out.
+/// A tool as a revision knows it: what the revision has no word for is left out. One that another server defined goes out as it
+/// came, but for its name here and an output schema that the revision cannot say.
 pub fn write_tool(tool: &Tool, revision: Revision) -> RawJson {
+    if let Some(definition) = &tool.definition {
+        return hand_on_definition(definition, tool, revision);
+    }
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Written<'a> {
@@ -175,6 +183,47 @@ pub fn write_tool(tool: &Tool, revision: Revision) -> RawJson {
             open_world_hint: claims.open_world,
         }),
     })
+}
+
+fn hand_on_definition(definition: &RawJson, tool: &Tool, revision: Revision) -> RawJson {
+    let members = Members::parse(definition.as_str()).map(|members| members.0).unwrap_or_default();
+    let is_named = |raw: &RawValue| string_of(raw).as_deref() == Some(tool.name.as_str());
+    // A revision that knows no output schemas passes over them; one that knows some kinds would refuse the tool for another.
+    let is_sayable = |raw: &RawValue| {
+        !revision.has(Feature::StructuredOutput) || has_output(&RawJson::from(raw), revision)
+    };
+    let is_kept = |(key, raw): &(Cow<'_, str>, &RawValue)| match key.as_ref() {
+        "name" => is_named(raw),
+        "outputSchema" => is_sayable(raw),
+        _ => true,
+    };
+    if members.iter().all(is_kept) {
+        return definition.clone();
+    }
+    let mut out = String::from("{");
+    for (key, raw) in &members {
+        match key.as_ref() {
+            "name" => push_member(&mut out, key, RawJson::from_serialize(&tool.name).as_str()),
+            "outputSchema" if !is_sayable(raw) => {}
+            _ => push_member(&mut out, key, raw.get()),
+        }
+    }
+    out.push('}');
+    RawJson::parse(out).unwrap_or_else(|_| definition.clone())
+}
+
+/// Whether a revision has words for all that a tool gave back.
+pub(crate) fn can_say(output: &ToolOutput, revision: Revision) -> bool {
+    let has_block = |block: &ContentBlock| match block {
+        ContentBlock::Audio { .. } => revision.has(Feature::AudioContent),
+        ContentBlock::ResourceLink { .. } => revision.has(Feature::ResourceLinks),
+        _ => true,
+    };
+    let has_value = output
+        .structured
+        .as_ref()
+        .is_none_or(|value| value.is_object() || revision.has(Feature::StructuredOutputOfAnyType));
+    has_value && output.content.iter().all(has_block)
 }
 
 /// Whether a revision can say this output schema: some want an object at its root.

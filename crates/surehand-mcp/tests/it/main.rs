@@ -1,6 +1,7 @@
 #![allow(missing_docs)]
 #![allow(clippy::unwrap_used, reason = "a helper of tests may fail a test")]
 
+mod any_json;
 mod opening;
 mod pass_through;
 mod server;

@@ -127,6 +127,7 @@ fn the_definition_comes_from_name_doc_comment_and_types() {
                         true,
                     ),
                 },
+                definition: None,
             },
             Tool {
                 name: "math.add",
@@ -148,6 +149,7 @@ fn the_definition_comes_from_name_doc_comment_and_types() {
                         false,
                     ),
                 },
+                definition: None,
             },
             Tool {
                 name: "ping",
@@ -161,6 +163,7 @@ fn the_definition_comes_from_name_doc_comment_and_types() {
                     idempotent: None,
                     open_world: None,
                 },
+                definition: None,
             },
         ]
     "#]]

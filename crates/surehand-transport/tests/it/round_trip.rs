@@ -30,12 +30,8 @@ async fn every_wire_gives_the_same_facts_and_the_same_tools() {
         let annotations = ToolAnnotations { read_only: Some(true), ..ToolAnnotations::default() };
         let expected =
             Tool { annotations, ..Tool::new("echo", "Does echo.", raw(r#"{"type":"object","big":1}"#)) };
-        assert_eq!(
-            (&listing.items[0], listing.items.len(), listing.notes),
-            (&expected, 7, vec![]),
-            "{}",
-            connected.name
-        );
+        let first = Tool { definition: None, ..listing.items[0].clone() };
+        assert_eq!((first, listing.items.len(), listing.notes), (expected, 7, vec![]), "{}", connected.name);
         assert_eq!(client.list_resources().await.unwrap().items, []);
         assert_eq!(client.list_prompts().await.unwrap().items, []);
         connected.client.close().await;

@@ -35,7 +35,9 @@ fn one_odd_tool_never_costs_the_rest() {
         Tool::new("odd", "", any()),
         Tool { title: Some("From hints".to_owned()), ..Tool::new("titled", "", raw("{}")) },
     ];
-    assert_eq!(page.items, expected);
+    let bare = page.items.iter().map(|tool| Tool { definition: None, ..tool.clone() });
+    assert_eq!(bare.collect::<Vec<_>>(), expected);
+    assert_eq!(page.items[1].definition, Some(raw(r#"{"name":"bare"}"#)));
     assert_eq!(
         notes(&page.notes),
         [
@@ -130,6 +132,20 @@ fn each_revision_is_told_only_what_it_has_words_for() {
     let hinted = r#"{"name":"t","description":"d","inputSchema":{"type": "object"},"annotations":{"title":"T","readOnlyHint":true}}"#;
     let full = r#"{"name":"t","title":"T","description":"d","inputSchema":{"type": "object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}"#;
     assert_eq!(written, [bare, hinted, full, full, full]);
+}
+
+#[test]
+fn a_tool_of_another_server_goes_on_as_it_came_but_for_its_name_and_what_would_be_misread() {
+    let text = r#"{"inputSchema" : {"x": 1.10}, "_meta":{}, "name":"t", "future":[1E2],"outputSchema":{"type":"array"}}"#;
+    let page = Page::<Tool>::read(&raw(&format!(r#"{{"tools":[{text}]}}"#))).unwrap();
+    let without = r#"{"inputSchema":{"x": 1.10},"_meta":{},"name":"t","future":[1E2]}"#;
+    let written = Revision::ALL.map(|revision| write_tool(&page.items[0], revision).as_str().to_owned());
+    assert_eq!(written, [text, text, without, without, text]);
+    let renamed = Tool { name: "a.t".to_owned(), ..page.items[0].clone() };
+    assert_eq!(
+        write_tool(&renamed, Revision::LATEST).as_str(),
+        r#"{"inputSchema":{"x": 1.10},"_meta":{},"name":"a.t","future":[1E2],"outputSchema":{"type":"array"}}"#
+    );
 }
 
 #[test]
