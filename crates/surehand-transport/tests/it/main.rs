@@ -10,5 +10,6 @@ mod fake;
 mod fixture;
 mod gate;
 mod http_client;
+mod pass_through;
 mod round_trip;
 mod streams;
