@@ -1,9 +1,33 @@
 //! OAuth 2.1 as MCP uses it: a client that gets tokens for a server behind an address, and a resource server that checks them.
+//!
+//! The one decision that shapes this crate: what is said and what may be believed is pure (metadata, challenges, requests,
+//! answers), and beside it stands the little that waits, asks and keeps.
 
+mod authorization;
+mod challenge;
 mod dpop;
+mod error;
+mod identity;
 mod jose;
+mod metadata;
+mod pkce;
+mod registration;
+mod scopes;
+mod tokens;
 
+pub use authorization::{AuthorizationRequest, Expected, read_redirect};
+pub use challenge::{Demand, parse_challenges, token_demand};
 pub use dpop::{DpopCheck, DpopFault, DpopKey, DpopNonces, DpopProven, DpopRequest, check_dpop, dpop_id};
+pub use error::AuthError;
+pub use identity::{ClientAuthentication, ClientIdentity, Form};
 pub use jose::{
     Algorithm, ClaimFault, ClaimRules, Claims, JoseError, Jwk, JwkSet, Jws, PublicKey, SigningKey, sign_jws,
 };
+pub use metadata::{
+    ResourceMatch, ResourceMetadata, ServerMetadata, is_same_issuer, match_resource, origin_text,
+    resource_metadata_places, server_metadata_places,
+};
+pub use pkce::Pkce;
+pub use registration::{parse_registration, registration_body};
+pub use scopes::{ScopeWish, choose_scopes};
+pub use tokens::{TokenRefusal, Tokens, code_form, encode_form, parse_tokens, refresh_form};
