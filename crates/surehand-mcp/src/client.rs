@@ -3,13 +3,15 @@
 mod capabilities;
 mod exchange;
 mod input;
+mod kinds;
 mod opening;
 mod paging;
 mod speaker;
 
-pub use capabilities::{ClientCapabilities, ElicitationModes};
+pub use capabilities::{ClientCapabilities, ElicitationModes, SamplingModes};
 pub use exchange::{Exchange, Incoming, ServerNotice};
-pub use input::{InputRequest, InputRequired};
+pub use input::{InputRequest, InputRequired, wanted_addresses};
+pub use kinds::{InputKind, InputKinds};
 pub use opening::{Ask, Era, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep};
 pub use paging::{Listed, Listing, Paging};
 pub use speaker::{ResultFault, Speaker, check_result};

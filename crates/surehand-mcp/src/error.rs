@@ -21,6 +21,10 @@ impl ErrorCode {
     pub const INVALID_PARAMS: i64 = -32602;
     /// The other side broke its own promise.
     pub const INTERNAL: i64 = -32603;
+    /// The person said no to a sampling request, up to 2025-11-25.
+    pub const REJECTED: i64 = -1;
+    /// The person must open the addresses in `data.elicitations` first; 2025-11-25 only.
+    pub const ADDRESS_ELICITATION: i64 = -32042;
     /// No such resource, up to 2025-11-25.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// A header and the body say different things.

@@ -15,9 +15,9 @@ mod toolset;
 mod types;
 
 pub use client::{
-    Ask, ClientCapabilities, ElicitationModes, Era, Exchange, Incoming, InputRequest, InputRequired, Listed,
-    Listing, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, Paging, ResultFault,
-    ServerNotice, Speaker, check_result,
+    Ask, ClientCapabilities, ElicitationModes, Era, Exchange, Incoming, InputKind, InputKinds, InputRequest,
+    InputRequired, Listed, Listing, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest,
+    OpeningStep, Paging, ResultFault, SamplingModes, ServerNotice, Speaker, check_result, wanted_addresses,
 };
 pub use envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_notification,
@@ -28,7 +28,7 @@ pub use handler::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInv
 pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
 pub use method::{
     CallTool, Complete, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources,
-    ListTools, Method, PagedMethod, ReadResource,
+    ListTools, Method, PagedMethod, ROOTS_CHANGED, ReadResource,
 };
 pub use revision::{Feature, Revision};
 pub use server::{
@@ -48,6 +48,8 @@ pub use types::elicitation::{
 pub use types::lifecycle::ServerFacts;
 pub use types::prompts::{GetPromptParams, GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
+pub use types::roots::{Root, write_roots};
+pub use types::sampling::read_sampling;
 pub use types::tools::{CallToolParams, CallToolResult, write_tool};
 pub use types::utilities::{LogMessage, Progress};
 pub use types::{Page, ReadResult, ShapeFault};

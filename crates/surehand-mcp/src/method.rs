@@ -82,12 +82,17 @@ impl PagedMethod for ListPrompts {
 /// A server's question to the person behind the client.
 pub const ELICIT: &str = name::ELICIT;
 
+/// A client's word that its folders are others than before.
+pub const ROOTS_CHANGED: &str = name::ROOTS_CHANGED;
+
 /// Methods and notifications that the state machines deal with themselves.
 pub(crate) mod name {
     pub(crate) const INITIALIZE: &str = "initialize";
     pub(crate) const INITIALIZED: &str = "notifications/initialized";
     pub(crate) const DISCOVER: &str = "server/discover";
     pub(crate) const ELICIT: &str = "elicitation/create";
+    pub(crate) const SAMPLE: &str = "sampling/createMessage";
+    pub(crate) const ROOTS: &str = "roots/list";
     pub(crate) const PING: &str = "ping";
     pub(crate) const SET_LEVEL: &str = "logging/setLevel";
     pub(crate) const CANCELLED: &str = "notifications/cancelled";
@@ -97,4 +102,6 @@ pub(crate) mod name {
     pub(crate) const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
     pub(crate) const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
     pub(crate) const RESOURCE_UPDATED: &str = "notifications/resources/updated";
+    pub(crate) const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
+    pub(crate) const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
 }

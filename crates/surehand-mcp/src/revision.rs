@@ -57,6 +57,13 @@ pub enum Feature {
     Elicitation,
     /// The client says in which ways it may be asked.
     ElicitationModes,
+    /// The client says what its model may be asked beyond a plain completion.
+    SamplingModes,
+    /// An error may name addresses that the person has to open first.
+    AddressErrors,
+    /// Both sides name extensions among their capabilities. Named by the last revision with a handshake too, where hosts and
+    /// servers do so in practice.
+    Extensions,
     /// A broken event stream is taken up again by `GET` and `Last-Event-ID`.
     StreamResumption,
 }
@@ -74,7 +81,8 @@ impl Feature {
             | Self::StructuredOutput
             | Self::ResourceLinks
             | Self::Elicitation => (V2025_06_18, None),
-            Self::ElicitationModes => (V2025_11_25, None),
+            Self::ElicitationModes | Self::SamplingModes | Self::Extensions => (V2025_11_25, None),
+            Self::AddressErrors => (V2025_11_25, Some(V2025_11_25)),
             Self::Stateless
             | Self::Discover
             | Self::RoutingHeaders

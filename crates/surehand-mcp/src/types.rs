@@ -9,6 +9,8 @@ pub(crate) mod elicitation;
 pub(crate) mod lifecycle;
 pub(crate) mod prompts;
 pub(crate) mod resources;
+pub(crate) mod roots;
+pub(crate) mod sampling;
 pub(crate) mod tools;
 pub(crate) mod utilities;
 

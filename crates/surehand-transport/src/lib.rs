@@ -12,7 +12,7 @@ mod sse;
 
 pub use client::{
     Authorizer, CallOptions, CallOutcome, Challenge, Client, ClientError, ClientEvent, ClientOptions,
-    Credentials, Elicitor, HttpTarget, OpenError, Retry, Target,
+    Credentials, Elicitor, HttpTarget, OpenError, Retry, Roots, Sampler, Target,
 };
 pub use http::{
     AddressGuard, HeaderMap, HttpClient, HttpError, HttpOptions, HttpRequest, HttpResponse, Method,
@@ -27,5 +27,5 @@ pub use sse::{SseDecoder, SseError, SseEvent};
 pub use surehand_mcp::{
     Choice, ElicitAnswer, ElicitAsk, ElicitRequest, ElicitationModes, Era, FieldFault, FieldKind, Form,
     FormField, GetPromptParams, GetPromptResult, Listing, Progress, Prompt, ReadResourceResult, Resource,
-    ResourceTemplate, ServerFacts, ServerNotice,
+    ResourceTemplate, Root, SamplingModes, ServerFacts, ServerNotice,
 };

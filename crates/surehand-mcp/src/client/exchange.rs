@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use serde_json::value::RawValue;
 use surehand_model::{Note, RawJson};
 
+use super::kinds::{InputKind, InputKinds};
 use crate::envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_result,
 };
@@ -21,7 +22,7 @@ pub struct Exchange<W> {
     waiting: HashMap<u64, W>,
     revision: Option<Revision>,
     limits: EnvelopeLimits,
-    takes_questions: bool,
+    takes: InputKinds,
 }
 
 /// What a message from the server means.
@@ -41,11 +42,13 @@ pub enum Incoming<W> {
         /// How far.
         progress: Progress,
     },
-    /// The server asks the person behind the client. To be answered under `id`.
+    /// The server asks something of the client. To be answered under `id`.
     Question {
         /// The server's own.
         id: Id,
-        /// As they came; [`crate::ElicitRequest::read`] reads them.
+        /// What.
+        kind: InputKind,
+        /// As they came; [`crate::ElicitRequest::read`] and [`crate::read_sampling`] read them.
         params: Option<RawJson>,
     },
     /// The server no longer wants an answer to its question.
@@ -75,6 +78,11 @@ pub enum ServerNotice {
         /// Which.
         uri: String,
     },
+    /// What was to be done behind an address is done.
+    ElicitationComplete {
+        /// The question's own; empty where the server did not say.
+        id: String,
+    },
     /// It logs something.
     Log(LogMessage),
     /// A notification that this client has no word for.
@@ -89,12 +97,12 @@ pub enum ServerNotice {
 impl<W> Exchange<W> {
     /// Nothing waits yet. `revision` is none while the connection is being opened.
     pub fn new(revision: Option<Revision>, limits: EnvelopeLimits) -> Self {
-        Self { next: 1, waiting: HashMap::new(), revision, limits, takes_questions: false }
+        Self { next: 1, waiting: HashMap::new(), revision, limits, takes: InputKinds::default() }
     }
 
-    /// Hands out what the server asks the person behind the client; without this it is told that nobody can be asked.
-    pub fn taking_questions(mut self, takes_questions: bool) -> Self {
-        self.takes_questions = takes_questions;
+    /// Hands out what the server asks of these kinds; to all else it is told that the client does not offer it.
+    pub fn taking_questions(mut self, takes: InputKinds) -> Self {
+        self.takes = takes;
         self
     }
 
@@ -205,8 +213,8 @@ impl<W> Exchange<W> {
             )));
             return;
         }
-        if method == name::ELICIT && self.takes_questions {
-            incoming.push(Incoming::Question { id, params: params.map(RawJson::from) });
+        if let Some(kind) = InputKind::of(method).filter(|kind| self.takes.has(*kind)) {
+            incoming.push(Incoming::Question { id, kind, params: params.map(RawJson::from) });
             return;
         }
         incoming.push(Incoming::Reply(if method == name::PING {
@@ -238,7 +246,7 @@ impl<W> Exchange<W> {
             name::CANCELLED => {
                 let members = params.and_then(Members::of);
                 let id = members.and_then(|members| Id::read(members.get("requestId")?));
-                if self.takes_questions {
+                if self.takes.any() {
                     incoming.extend(id.map(|id| Incoming::Withdrawn { id }));
                 }
                 return;
@@ -250,6 +258,12 @@ impl<W> Exchange<W> {
                 uri: params
                     .and_then(Members::of)
                     .and_then(|members| members.string("uri"))
+                    .unwrap_or_default(),
+            },
+            name::ELICITATION_COMPLETE => ServerNotice::ElicitationComplete {
+                id: params
+                    .and_then(Members::of)
+                    .and_then(|members| members.string("elicitationId"))
                     .unwrap_or_default(),
             },
             name::MESSAGE => match read_log(params) {

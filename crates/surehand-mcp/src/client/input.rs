@@ -1,5 +1,6 @@
 use surehand_model::RawJson;
 
+use crate::error::ErrorCode;
 use crate::members::{Members, string_of};
 use crate::meta::push_member;
 
@@ -70,6 +71,28 @@ impl InputRequired {
     }
 }
 
+/// The questions in an error that says which addresses the person has to open before the request can be made: parameters of
+/// `elicitation/create`, in order. Nothing where it is another error, or names none.
+///
+/// Source: MCP 2025-11-25, "URL Elicitation Required Error".
+pub fn wanted_addresses(code: i64, data: Option<&RawJson>) -> Option<Vec<RawJson>> {
+    if code != ErrorCode::ADDRESS_ELICITATION {
+        return None;
+    }
+    let wanted = Members::parse(data?.as_str())?.array("elicitations")?;
+    let params = wanted.into_iter().map(|raw| {
+        let mut out = String::from("{");
+        for (key, value) in Members::of(raw)?.0.into_iter().filter(|(key, _)| key != "mode") {
+            push_member(&mut out, &key, value.get());
+        }
+        // Nothing but addresses can stand here; some servers leave out to say so.
+        push_member(&mut out, "mode", "\"url\"");
+        out.push('}');
+        RawJson::parse(out).ok()
+    });
+    params.collect::<Option<Vec<_>>>().filter(|params| !params.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,5 +136,22 @@ mod tests {
             r#"{"inputResponses":{"k":{}}}"#
         );
         assert_eq!(InputRequired::read(&raw(r#"{"resultType":"complete"}"#)), None);
+    }
+
+    #[test]
+    fn an_error_may_name_addresses_to_open_first_and_any_other_names_none() {
+        let data = raw(
+            r#"{"elicitations":[{"mode":"url","url":"https://a.test","message":"?"},{"url":"https://b.test"}]}"#,
+        );
+        assert_eq!(
+            wanted_addresses(-32042, Some(&data)),
+            Some(vec![
+                raw(r#"{"url":"https://a.test","message":"?","mode":"url"}"#),
+                raw(r#"{"url":"https://b.test","mode":"url"}"#)
+            ])
+        );
+        assert_eq!(wanted_addresses(-32602, Some(&data)), None);
+        assert_eq!(wanted_addresses(-32042, Some(&raw(r#"{"elicitations":[]}"#))), None);
+        assert_eq!(wanted_addresses(-32042, Some(&raw(r#"{"elicitations":[7]}"#))), None);
     }
 }

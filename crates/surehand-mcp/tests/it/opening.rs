@@ -32,9 +32,10 @@ fn play(transcript: &Transcript) {
     };
     let who = Implementation { name: "c".to_owned(), title: None, version: "1".to_owned() };
     let capabilities = match transcript.setting("offers") {
-        Some("elicitation") => {
-            ClientCapabilities { elicitation: ElicitationModes { forms: true, addresses: true } }
-        }
+        Some("elicitation") => ClientCapabilities {
+            elicitation: ElicitationModes { forms: true, addresses: true },
+            ..ClientCapabilities::default()
+        },
         None => ClientCapabilities::default(),
         Some(other) => panic!("{}: what is {other}?", transcript.name),
     };

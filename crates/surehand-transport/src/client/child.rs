@@ -83,6 +83,11 @@ impl ChildWire {
         }
     }
 
+    /// Sends a notification without parameters.
+    pub(crate) fn notify(&self, method: &str) -> Result<(), ClientError> {
+        self.connection.send(&write_notification(method, None))
+    }
+
     pub(crate) async fn close(mut self) {
         self.connection.close(GRACE).await;
     }

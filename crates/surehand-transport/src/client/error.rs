@@ -99,13 +99,13 @@ pub enum ClientError {
         /// How.
         what: String,
     },
-    /// The server asks for something before it answers, which this client has not offered to give.
-    #[error(
-        "the server asks for input ({what}) before it answers, and this client has not offered to give any"
-    )]
+    /// The server asks for something before it answers, and does not get it.
+    #[error("the server asks for input ({what}) before it answers, and {why}")]
     InputRequired {
         /// The methods of its questions.
         what: String,
+        /// Why it gets no answer.
+        why: String,
         /// The whole result.
         raw: RawJson,
     },
@@ -144,11 +144,18 @@ impl From<ShapeFault> for ClientError {
     }
 }
 
-impl From<ResultFault> for ClientError {
-    fn from(fault: ResultFault) -> Self {
+impl ClientError {
+    /// A result that is none, and `why` a server that asks for input gets no answer.
+    pub(super) fn unmet(fault: ResultFault, why: String) -> Self {
         match fault {
-            ResultFault::InputRequired { what, raw } => Self::InputRequired { what, raw },
+            ResultFault::InputRequired { what, raw } => Self::InputRequired { what, why, raw },
             ResultFault::UnknownType(_) => Self::Protocol { what: fault.to_string() },
         }
+    }
+}
+
+impl From<ResultFault> for ClientError {
+    fn from(fault: ResultFault) -> Self {
+        Self::unmet(fault, "may not do so here".to_owned())
     }
 }

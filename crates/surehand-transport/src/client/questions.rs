@@ -1,4 +1,6 @@
-//! What a server asks the person behind the client, and the timers that stand still meanwhile.
+//! What a server asks of the client, and the timers that stand still meanwhile.
+
+mod askers;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -11,31 +13,25 @@ use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, Abortable, Aborted, BoxFuture as Boxed};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use surehand_mcp::{
-    BoxFuture, ClientCapabilities, ELICIT, ElicitAnswer, ElicitAsk, ElicitRequest, ElicitationModes,
-    ErrorCode, Id, InputRequired, RpcError, write_error, write_result,
+    ClientCapabilities, ELICIT, ElicitAnswer, ElicitAsk, ElicitRequest, ElicitationModes, ErrorCode, Id,
+    InputKind, InputKinds, InputRequired, RpcError, read_sampling, write_error, write_result, write_roots,
 };
 use surehand_model::{Note, RawJson};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
+pub use self::askers::{Elicitor, Roots, Sampler};
 use super::{ClientEvent, ClientOptions};
 
 /// How many questions of one server may be open at once.
 const OPEN_AT_ONCE: usize = 16;
 
-/// Whoever answers what a server asks the person behind this client.
-pub trait Elicitor: Send + Sync {
-    /// In which ways questions may come. Only these are offered to the server; what comes in another way is declined unseen.
-    fn modes(&self) -> ElicitationModes;
-
-    /// Answers one question. Several may be open at once. The future is dropped when the server withdraws its question and when
-    /// the connection ends. No time-out of the connection runs meanwhile.
-    fn elicit<'a>(&'a self, request: &'a ElicitRequest) -> BoxFuture<'a, ElicitAnswer>;
-}
-
 /// The questions on one connection.
 pub(crate) struct Questions {
     elicitor: Option<Arc<dyn Elicitor>>,
+    sampler: Option<Arc<dyn Sampler>>,
+    roots: Option<Arc<dyn Roots>>,
+    extensions: Vec<(String, RawJson)>,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
     /// How many are open.
     open: watch::Sender<usize>,
@@ -45,6 +41,9 @@ impl Questions {
     pub(crate) fn new(options: &ClientOptions) -> Arc<Self> {
         Arc::new(Self {
             elicitor: options.on_elicitation.clone(),
+            sampler: options.on_sampling.clone(),
+            roots: options.roots.clone(),
+            extensions: options.extensions.clone(),
             on_event: options.on_event.clone(),
             open: watch::Sender::new(0),
         })
@@ -52,13 +51,27 @@ impl Questions {
 
     /// What is offered to the server.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
-        let elicitation = self.elicitor.as_ref().map(|elicitor| elicitor.modes()).unwrap_or_default();
-        ClientCapabilities { elicitation }
+        ClientCapabilities {
+            elicitation: self.elicitor.as_ref().map(|elicitor| elicitor.modes()).unwrap_or_default(),
+            sampling: self.sampler.as_ref().map(|sampler| sampler.modes()),
+            roots: self.roots.is_some(),
+            extensions: self.extensions.clone(),
+        }
     }
 
-    /// Whether questions have an answer at all.
-    pub(crate) fn are_taken(&self) -> bool {
-        self.elicitor.is_some()
+    /// Whether the server has been told that it may ask something.
+    pub(crate) fn are_offered(&self) -> bool {
+        let ClientCapabilities { elicitation, sampling, roots, extensions: _ } = self.capabilities();
+        elicitation != ElicitationModes::default() || sampling.is_some() || roots
+    }
+
+    /// Which questions have an answer at all.
+    pub(crate) fn taken(&self) -> InputKinds {
+        InputKinds {
+            elicitation: self.elicitor.is_some(),
+            sampling: self.sampler.is_some(),
+            roots: self.roots.is_some(),
+        }
     }
 
     /// Waits for `work` as long as `limit`, not counting the time in which somebody is being asked on this connection.
@@ -88,8 +101,37 @@ impl Questions {
         work.await
     }
 
+    /// The result of a question.
+    async fn answer(&self, kind: InputKind, params: Option<&RawJson>) -> Result<RawJson, RpcError> {
+        match kind {
+            InputKind::Elicitation => self.elicit(params).await,
+            InputKind::Sampling => self.sample(params).await,
+            InputKind::Roots => {
+                let roots = self.roots.as_ref().ok_or_else(|| not_offered(kind))?;
+                Ok(write_roots(&roots.roots()))
+            }
+        }
+    }
+
+    /// The result of `sampling/createMessage`.
+    async fn sample(&self, params: Option<&RawJson>) -> Result<RawJson, RpcError> {
+        let sampler = self.sampler.as_ref().ok_or_else(|| not_offered(InputKind::Sampling))?;
+        let params = read_sampling(params, sampler.modes())?;
+        let _open = Open::one_more(&self.open);
+        let answer = AssertUnwindSafe(sampler.sample(&params)).catch_unwind().await;
+        let broken = |what: &str| {
+            self.note(Note::new(InputKind::Sampling.method(), "not answered", what));
+            RpcError::new(ErrorCode::INTERNAL, "the client could not have its model answer")
+        };
+        match answer {
+            Ok(Ok(result)) if !result.is_object() => Err(broken("whoever was to sample gave no object")),
+            Ok(answer) => answer,
+            Err(_) => Err(broken("whoever was to sample failed")),
+        }
+    }
+
     /// The result of `elicitation/create`.
-    async fn answer(&self, params: Option<&RawJson>) -> Result<RawJson, RpcError> {
+    async fn elicit(&self, params: Option<&RawJson>) -> Result<RawJson, RpcError> {
         let request = ElicitRequest::read(params)?;
         for note in &request.notes {
             self.note(note.clone());
@@ -127,35 +169,68 @@ impl Questions {
         })
     }
 
-    /// Answers what a stateless server needs before it can go on, in its order; once a person has put a question away, the rest
-    /// is not asked. Nothing where it needs something else, or where nobody can be asked.
-    pub(crate) async fn answer_all(&self, input: &InputRequired) -> Option<Vec<(String, RawJson)>> {
-        let is_ours = input.requests.iter().all(|request| request.method == ELICIT);
-        if !is_ours
-            || input.requests.len() > OPEN_AT_ONCE
-            || (!input.requests.is_empty() && !self.are_taken())
-        {
+    /// Answers what a stateless server needs before it can go on, in its order. Once a person has put a question away the others
+    /// to the person are answered in the same way, unasked, and nothing is sampled.
+    ///
+    /// # Errors
+    ///
+    /// Why the server gets no answer, in words that follow "the server asks for input before it answers, and".
+    pub(crate) async fn answer_all(&self, input: &InputRequired) -> Result<Vec<(String, RawJson)>, String> {
+        let count = input.requests.len();
+        if count > OPEN_AT_ONCE {
+            return Err(format!("{count} things at once are more than {OPEN_AT_ONCE}"));
+        }
+        let mut kinds = Vec::with_capacity(count);
+        for asked in &input.requests {
+            let kind = InputKind::of(&asked.method).ok_or_else(|| {
+                format!("`{}` under `{}` is nothing that a client can give", asked.method, asked.key)
+            })?;
+            if !self.taken().has(kind) {
+                return Err("this client has not offered to give any".to_owned());
+            }
+            kinds.push(kind);
+        }
+        let mut responses = Vec::with_capacity(count);
+        let mut is_put_away = false;
+        for (asked, kind) in input.requests.iter().zip(kinds) {
+            let params = asked.params.as_ref();
+            let response = match kind {
+                InputKind::Elicitation if is_put_away => {
+                    ElicitRequest::read(params).map(|_| RawJson::parse(CANCELLED).ok())
+                }
+                InputKind::Sampling if is_put_away => {
+                    return Err("the person put its question away".to_owned());
+                }
+                kind => self.answer(kind, params).await.map(Some),
+            };
+            let response = response.map_err(|error| {
+                let what = format!("`{}` is not answered", asked.key);
+                self.note(Note::new(kind.method(), what, error.to_string()));
+                format!("`{}` has no answer: {error}", asked.key)
+            })?;
+            is_put_away |= response.as_ref().is_some_and(|response| response.as_str() == CANCELLED);
+            responses.extend(response.map(|response| (asked.key.clone(), response)));
+        }
+        Ok(responses)
+    }
+
+    /// Has the person open addresses that a server wants opened before it takes a request. Gives the questions' own ids once the
+    /// person has agreed to all of them; nothing where somebody else is to be asked, or the person did not agree.
+    pub(crate) async fn open_addresses(&self, wanted: &[RawJson]) -> Option<Vec<String>> {
+        if wanted.len() > OPEN_AT_ONCE {
             return None;
         }
-        let mut responses = Vec::with_capacity(input.requests.len());
-        let mut is_put_away = false;
-        for asked in &input.requests {
-            let request = match ElicitRequest::read(asked.params.as_ref()) {
-                Ok(request) => request,
-                Err(error) => {
-                    self.note(Note::new(ELICIT, "question not understood", error.to_string()));
-                    return None;
-                }
-            };
-            let response = if is_put_away {
-                request.result(ElicitAnswer::Cancel).ok()?
-            } else {
-                self.answer(asked.params.as_ref()).await.ok()?
-            };
-            is_put_away |= response.as_str() == CANCELLED;
-            responses.push((asked.key.clone(), response));
+        let mut ids = Vec::with_capacity(wanted.len());
+        for params in wanted {
+            let request = ElicitRequest::read(Some(params)).ok()?;
+            if !matches!(self.ask(&request).await, ElicitAnswer::Accept(_)) {
+                return None;
+            }
+            if let ElicitAsk::Address { id, .. } = request.ask {
+                ids.extend(id);
+            }
         }
-        Some(responses)
+        Some(ids)
     }
 
     fn note(&self, note: Note) {
@@ -167,6 +242,10 @@ impl Questions {
 
 /// What a cancelled question is answered with.
 const CANCELLED: &str = r#"{"action":"cancel"}"#;
+
+fn not_offered(kind: InputKind) -> RpcError {
+    RpcError::new(ErrorCode::METHOD_NOT_FOUND, format!("this client does not offer {}", kind.method()))
+}
 
 /// While it lives, one question more is open.
 struct Open<'a>(&'a watch::Sender<usize>);
@@ -197,7 +276,7 @@ impl Pending {
     }
 
     /// Begins to ask. Gives a message to send at once where there is too much to ask already.
-    pub(crate) fn ask(&mut self, id: Id, params: Option<RawJson>) -> Option<String> {
+    pub(crate) fn ask(&mut self, id: Id, kind: InputKind, params: Option<RawJson>) -> Option<String> {
         if self.by_id.len() >= OPEN_AT_ONCE {
             let words = format!("{OPEN_AT_ONCE} questions are open already");
             return Some(write_error(Some(&id), &RpcError::new(ErrorCode::INTERNAL, words)));
@@ -207,7 +286,7 @@ impl Pending {
         let answering = {
             let id = id.clone();
             async move {
-                match questions.answer(params.as_ref()).await {
+                match questions.answer(kind, params.as_ref()).await {
                     Ok(result) => write_result(&id, result.as_str()),
                     Err(error) => write_error(Some(&id), &error),
                 }
@@ -242,96 +321,4 @@ impl Pending {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Says yes, with nothing filled in, after a while.
-    struct Slow(Duration);
-
-    impl Elicitor for Slow {
-        fn modes(&self) -> ElicitationModes {
-            ElicitationModes { forms: true, addresses: false }
-        }
-
-        fn elicit<'a>(&'a self, _: &'a ElicitRequest) -> BoxFuture<'a, ElicitAnswer> {
-            Box::pin(async move {
-                sleep(self.0).await;
-                ElicitAnswer::Accept(Vec::new())
-            })
-        }
-    }
-
-    fn slow(seconds: u64) -> Arc<Questions> {
-        let elicitor: Arc<dyn Elicitor> = Arc::new(Slow(Duration::from_secs(seconds)));
-        Questions::new(&ClientOptions { on_elicitation: Some(elicitor), ..ClientOptions::default() })
-    }
-
-    fn form() -> Option<RawJson> {
-        RawJson::parse(
-            r#"{"message":"?","requestedSchema":{"type":"object","properties":{"n":{"type":"number","default":1.10}}}}"#,
-        )
-        .ok()
-    }
-
-    fn id(text: &str) -> Id {
-        let text = format!(r#"{{"jsonrpc":"2.0","id":{text},"method":"m"}}"#);
-        match surehand_mcp::parse_message(&text, surehand_mcp::EnvelopeLimits::default()) {
-            Ok(surehand_mcp::Message::Request { id, .. }) => id,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_timer_stands_still_while_somebody_is_asked_and_goes_on_afterwards() {
-        let questions = slow(1_000);
-        let since = Instant::now();
-        let work = async {
-            sleep(Duration::from_secs(1)).await;
-            let _ = questions.answer(form().as_ref()).await;
-            sleep(Duration::from_secs(60)).await;
-        };
-        assert_eq!(questions.within(Duration::from_secs(5), work).await, None);
-        assert_eq!(since.elapsed(), Duration::from_secs(1_005));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn defaults_are_filled_in_and_a_withdrawn_question_is_never_answered() {
-        let mut pending = Pending::new(slow(10));
-        assert_eq!(pending.ask(id("1"), form()), None);
-        assert_eq!(pending.ask(id("\"two\""), form()), None);
-        pending.withdraw(&id("1"));
-        assert_eq!(
-            pending.next().await,
-            r#"{"jsonrpc":"2.0","id":"two","result":{"action":"accept","content":{"n":1.10}}}"#
-        );
-        let rest = tokio::time::timeout(Duration::from_secs(100), pending.next()).await;
-        assert!(rest.is_err(), "{rest:?}");
-        assert_eq!(*pending.questions.open.borrow(), 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_server_that_asks_without_end_is_refused_and_a_bad_question_is_told_so() {
-        let mut pending = Pending::new(slow(10));
-        for n in 0..OPEN_AT_ONCE {
-            assert_eq!(pending.ask(Id::number(n as u64), form()), None);
-        }
-        assert_eq!(
-            pending.ask(id("99"), form()).as_deref(),
-            Some(
-                r#"{"jsonrpc":"2.0","id":99,"error":{"code":-32603,"message":"16 questions are open already"}}"#
-            )
-        );
-        let mut pending = Pending::new(slow(0));
-        pending.ask(id("5"), RawJson::parse(r#"{"message":"?"}"#).ok());
-        assert_eq!(
-            pending.next().await,
-            r#"{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"`requestedSchema` is missing"}}"#
-        );
-    }
-
-    #[tokio::test]
-    async fn what_is_not_offered_is_declined_without_asking() {
-        let url = RawJson::parse(r#"{"mode":"url","message":"?","url":"https://a.test"}"#).ok();
-        assert_eq!(slow(3_600).answer(url.as_ref()).await.unwrap().as_str(), r#"{"action":"decline"}"#);
-    }
-}
+mod tests;

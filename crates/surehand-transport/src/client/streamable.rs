@@ -128,8 +128,7 @@ impl HttpWire {
     /// answer would wait in vain.
     async fn listen(&self) {
         let revision = self.speaker.revision();
-        if !revision.has(Feature::Sessions) || self.questions.capabilities() == ClientCapabilities::default()
-        {
+        if !revision.has(Feature::Sessions) || !self.questions.are_offered() {
             return;
         }
         let (heard, hears) = oneshot::channel();
@@ -168,6 +167,12 @@ impl HttpWire {
             listen(ClientEvent::Note(note));
         }
         Ok(())
+    }
+
+    /// Sends a notification without parameters.
+    pub(crate) async fn notify(&self, method: &str) -> Result<(), ClientError> {
+        let told = self.poster.tell(write_notification(method, None), self.speaker.revision()).await;
+        told.map_err(|failure| failure.into_error(&self.poster))
     }
 
     /// Remembers which arguments the tools want repeated in headers, and takes out tools whose marks cannot be honoured.

@@ -10,6 +10,8 @@ mod fake;
 mod fixture;
 mod gate;
 mod http_client;
+mod inputs;
 mod pass_through;
 mod round_trip;
+mod scripted;
 mod streams;

@@ -8,7 +8,7 @@ fn said<W: std::fmt::Debug>(incoming: Vec<Incoming<W>>) -> Vec<String> {
             Incoming::Answer { waiter, outcome: Ok(result) } => format!("{waiter:?} gets {result}"),
             Incoming::Answer { waiter, outcome: Err(error) } => format!("{waiter:?} fails: {error}"),
             Incoming::Progress { id, progress } => format!("{id} is at {}", progress.progress),
-            Incoming::Question { id, params } => {
+            Incoming::Question { id, params, .. } => {
                 format!("question {id}: {}", params.map(|params| params.to_string()).unwrap_or_default())
             }
             Incoming::Withdrawn { id } => format!("withdrawn {id}"),
@@ -167,13 +167,45 @@ fn a_question_to_the_person_is_handed_out_only_where_somebody_can_be_asked() {
         ]
     );
     assert_eq!(said(alone.receive(withdraw)), [""; 0]);
-    let mut attended = exchange(Revision::V2025_06_18, &[]).taking_questions(true);
+    let mut attended = exchange(Revision::V2025_06_18, &[]).taking_questions(EVERY_KIND);
     assert_eq!(said(attended.receive(ask)), [r#"question "q": {"message":"?", "n":1.10}"#]);
     assert_eq!(said(attended.receive(withdraw)), [r#"withdrawn "q""#]);
-    let mut modern = exchange(Revision::V2026_07_28, &[]).taking_questions(true);
+    let mut modern = exchange(Revision::V2026_07_28, &[]).taking_questions(EVERY_KIND);
     assert_eq!(said(modern.receive(ask)).len(), 1);
     assert!(
         said(modern.receive(ask))[0]
             .starts_with("note: server: request `elicitation/create` of the server dropped")
+    );
+}
+
+const EVERY_KIND: InputKinds = InputKinds { elicitation: true, sampling: true, roots: true };
+
+#[test]
+fn a_server_is_told_at_once_of_the_kinds_that_nobody_answers() {
+    let takes = InputKinds { roots: true, ..InputKinds::default() };
+    let mut exchange = exchange(Revision::V2024_11_05, &[]).taking_questions(takes);
+    let mut asked = |method: &str| {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+        match exchange.receive(&text).pop().unwrap() {
+            Incoming::Question { id, kind, params } => format!("{id} {kind:?} {params:?}"),
+            Incoming::Reply(reply) => reply,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(asked("roots/list"), "1 Roots None");
+    assert_eq!(
+        asked("sampling/createMessage"),
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"this client does not offer sampling/createMessage"}}"#
+    );
+}
+
+#[test]
+fn a_server_tells_that_an_address_has_been_dealt_with() {
+    let text =
+        r#"{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"e"}}"#;
+    let incoming = exchange(Revision::V2025_11_25, &[]).receive(text).pop();
+    assert!(
+        matches!(&incoming, Some(Incoming::Notice(ServerNotice::ElicitationComplete { id })) if id == "e"),
+        "{incoming:?}"
     );
 }

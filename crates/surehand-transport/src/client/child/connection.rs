@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use surehand_mcp::{
-    EnvelopeLimits, ErrorCode, Exchange, Id, Incoming, Progress, Revision, RpcError, write_error,
+    EnvelopeLimits, ErrorCode, Exchange, Id, Incoming, InputKind, Progress, Revision, RpcError, write_error,
     write_request,
 };
 use surehand_model::{Note, RawJson};
@@ -51,7 +51,7 @@ struct Shared {
 
 /// What a server says about a question of its own.
 enum Question {
-    Asked { id: Id, params: Option<RawJson> },
+    Asked { id: Id, kind: InputKind, params: Option<RawJson> },
     Withdrawn(Id),
 }
 
@@ -76,7 +76,7 @@ impl Connection {
         let child = spawn(spec)?;
         let limits = EnvelopeLimits { bytes: options.message_limit, ..EnvelopeLimits::default() };
         let (asked, asks) = mpsc::channel(QUESTIONS_WAITING);
-        let exchange = Exchange::new(None, limits).taking_questions(questions.are_taken());
+        let exchange = Exchange::new(None, limits).taking_questions(questions.taken());
         let shared = Arc::new(Shared {
             state: Mutex::new(State { exchange, closed: None }),
             outgoing: Outgoing::new(options.message_limit),
@@ -288,8 +288,8 @@ impl Shared {
                         let _ = sender.try_send(progress);
                     }
                 }
-                Incoming::Question { id, params } => {
-                    if let Err(full) = self.questions.try_send(Question::Asked { id, params })
+                Incoming::Question { id, kind, params } => {
+                    if let Err(full) = self.questions.try_send(Question::Asked { id, kind, params })
                         && let Question::Asked { id, .. } = full.into_inner()
                     {
                         let error = RpcError::new(ErrorCode::INTERNAL, "too many questions at once");
@@ -457,7 +457,7 @@ async fn ask(shared: &Shared, mut asks: Asks) {
     loop {
         let message = tokio::select! {
             Some(question) = asks.waiting.recv() => match question {
-                Question::Asked { id, params } => pending.ask(id, params),
+                Question::Asked { id, kind, params } => pending.ask(id, kind, params),
                 Question::Withdrawn(id) => {
                     pending.withdraw(&id);
                     None

@@ -116,7 +116,7 @@ impl Poster {
         }
         let questions = &self.shared.questions;
         let mut exchange =
-            Exchange::new(asked.revision, self.shared.limits).taking_questions(questions.are_taken());
+            Exchange::new(asked.revision, self.shared.limits).taking_questions(questions.taken());
         exchange.expect(asked.id, ());
         // The session is opened by the answer to `initialize`, which is the only request without a revision.
         if asked.revision.is_none()

@@ -88,7 +88,7 @@ impl Poster {
         let asked = Asked { id: 0, revision: Some(revision), headers: Vec::new(), on_progress: None };
         let questions = &self.shared.questions;
         let mut exchange =
-            Exchange::new(asked.revision, self.shared.limits).taking_questions(questions.are_taken());
+            Exchange::new(asked.revision, self.shared.limits).taking_questions(questions.taken());
         let mut pending = Pending::new(questions.clone());
         let mut place = Place { last_id: None, retry: RETRY };
         let mut wait = Duration::ZERO;
@@ -206,8 +206,8 @@ impl Poster {
                         listen(progress);
                     }
                 }
-                Incoming::Question { id, params } => {
-                    if let Some(message) = pending.ask(id, params) {
+                Incoming::Question { id, kind, params } => {
+                    if let Some(message) = pending.ask(id, kind, params) {
                         self.reply(message, asked);
                     }
                 }

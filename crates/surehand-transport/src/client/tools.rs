@@ -1,0 +1,53 @@
+use surehand_mcp::{CallTool, CallToolParams, CallToolResult, ListTools, Listing, Method, ReadResult};
+use surehand_model::{RawJson, Tool};
+
+use super::{CallOptions, CallOutcome, Client, ClientError, Wire, WireRequest};
+
+impl Client {
+    /// All tools, over all pages, in the server's order. One odd tool never costs the rest; the notes say what was left out.
+    /// Empty where the server says that it has no tools.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn list_tools(&self) -> Result<Listing<Tool>, ClientError> {
+        if let Wire::InProcess(server) = &self.wire {
+            return Ok(Listing { items: server.tools(), notes: Vec::new() });
+        }
+        let mut listing = self.list::<ListTools>(self.server.has_tools).await?;
+        if let Wire::Http(wire) = &self.wire {
+            wire.learn_tools(&mut listing);
+        }
+        Ok(listing)
+    }
+
+    /// Runs one tool. The arguments reach the server byte for byte.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`]. A tool that fails is a [`CallOutcome`] with `is_error`.
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: &RawJson,
+        options: CallOptions<'_>,
+    ) -> Result<CallOutcome, ClientError> {
+        if let Wire::InProcess(server) = &self.wire {
+            return server.call(name, arguments, options.timeout).await;
+        }
+        let params = CallToolParams { name: name.to_owned(), arguments: Some(arguments.clone()) };
+        let raw = self
+            .send(WireRequest {
+                method: CallTool::NAME,
+                params: Some(RawJson::from_serialize(&params)),
+                subject: Some(name),
+                arguments: Some(arguments),
+                timeout: options.timeout,
+                on_progress: options.on_progress,
+                is_read: false,
+            })
+            .await?;
+        let CallToolResult { content, structured, is_error, notes } = CallToolResult::read(&raw)?;
+        Ok(CallOutcome { content, structured, is_error, notes, raw })
+    }
+}

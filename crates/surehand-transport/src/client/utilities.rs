@@ -1,0 +1,22 @@
+use surehand_mcp::{Feature, ROOTS_CHANGED};
+
+use super::{Client, ClientError, Wire};
+
+impl Client {
+    /// Tells the server that the folders this client works in are others than before. Does nothing where the server was not told
+    /// of any, or asks anew each time.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn roots_changed(&self) -> Result<(), ClientError> {
+        if !self.questions.taken().roots || !self.server.revision.has(Feature::Handshake) {
+            return Ok(());
+        }
+        match &self.wire {
+            Wire::Child(wire) => wire.notify(ROOTS_CHANGED),
+            Wire::Http(wire) => wire.notify(ROOTS_CHANGED).await,
+            Wire::InProcess(_) => Ok(()),
+        }
+    }
+}
