@@ -3,10 +3,12 @@
 //! The one decision that shapes this crate: what is said and what may be believed is pure (metadata, challenges, requests,
 //! answers), and beside it stands the little that waits, asks and keeps.
 
+mod assertion;
 mod authorization;
 mod challenge;
 mod dpop;
 mod error;
+mod exchange;
 mod identity;
 mod jose;
 mod metadata;
@@ -15,10 +17,12 @@ mod registration;
 mod scopes;
 mod tokens;
 
+pub use assertion::{ClientAssertion, assertion_fields, client_credentials_form};
 pub use authorization::{AuthorizationRequest, Expected, read_redirect};
 pub use challenge::{Demand, parse_challenges, token_demand};
 pub use dpop::{DpopCheck, DpopFault, DpopKey, DpopNonces, DpopProven, DpopRequest, check_dpop, dpop_id};
 pub use error::AuthError;
+pub use exchange::{GrantWish, SubjectToken, grant_form, jwt_bearer_form, parse_grant};
 pub use identity::{ClientAuthentication, ClientIdentity, Form};
 pub use jose::{
     Algorithm, ClaimFault, ClaimRules, Claims, JoseError, Jwk, JwkSet, Jws, PublicKey, SigningKey, sign_jws,
