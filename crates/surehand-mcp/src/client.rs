@@ -4,6 +4,7 @@ mod capabilities;
 mod exchange;
 mod input;
 mod kinds;
+mod offered;
 mod opening;
 mod paging;
 mod speaker;

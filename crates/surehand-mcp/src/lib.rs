@@ -28,7 +28,7 @@ pub use handler::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInv
 pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
 pub use method::{
     CallTool, Complete, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources,
-    ListTools, Method, PagedMethod, ROOTS_CHANGED, ReadResource,
+    ListTools, Method, PagedMethod, Ping, ROOTS_CHANGED, ReadResource, Subscribe, Unsubscribe,
 };
 pub use revision::{Feature, Revision};
 pub use server::{
@@ -45,6 +45,8 @@ pub use types::completion::{
 pub use types::elicitation::{
     Choice, ElicitAnswer, ElicitAsk, ElicitRequest, FieldFault, FieldKind, Form, FormField,
 };
+pub use types::empty::{Done, NoParams};
+pub use types::icons::{Icon, read_icons};
 pub use types::lifecycle::ServerFacts;
 pub use types::prompts::{GetPromptParams, GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};

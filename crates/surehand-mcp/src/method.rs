@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use surehand_model::Tool;
 
 use crate::types::completion::{CompleteParams, CompleteResult};
+use crate::types::empty::{Done, NoParams};
 use crate::types::prompts::{GetPromptParams, GetPromptResult, Prompt};
 use crate::types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
 use crate::types::tools::{CallToolParams, CallToolResult};
@@ -64,6 +65,12 @@ methods! {
     GetPrompt = "prompts/get": GetPromptParams => GetPromptResult;
     /// Completes one argument.
     Complete = "completion/complete": CompleteParams => CompleteResult;
+    /// Wants to be told when a resource changes.
+    Subscribe = "resources/subscribe": ReadResourceParams => Done;
+    /// No longer wants to be told.
+    Unsubscribe = "resources/unsubscribe": ReadResourceParams => Done;
+    /// Asks whether anybody is there.
+    Ping = "ping": NoParams => Done;
 }
 
 impl PagedMethod for ListTools {

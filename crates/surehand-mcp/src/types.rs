@@ -6,6 +6,8 @@
 pub(crate) mod completion;
 pub(crate) mod content;
 pub(crate) mod elicitation;
+pub(crate) mod empty;
+pub(crate) mod icons;
 pub(crate) mod lifecycle;
 pub(crate) mod prompts;
 pub(crate) mod resources;

@@ -26,6 +26,6 @@ pub use server::{
 pub use sse::{SseDecoder, SseError, SseEvent};
 pub use surehand_mcp::{
     Choice, ElicitAnswer, ElicitAsk, ElicitRequest, ElicitationModes, Era, FieldFault, FieldKind, Form,
-    FormField, GetPromptParams, GetPromptResult, Listing, Progress, Prompt, ReadResourceResult, Resource,
-    ResourceTemplate, Root, SamplingModes, ServerFacts, ServerNotice,
+    FormField, GetPromptParams, GetPromptResult, Icon, Listing, Progress, Prompt, ReadResourceResult,
+    Resource, ResourceTemplate, Root, SamplingModes, ServerFacts, ServerNotice,
 };

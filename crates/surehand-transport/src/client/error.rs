@@ -125,6 +125,12 @@ pub enum ClientError {
         /// What the authorizer says.
         why: String,
     },
+    /// Nothing has been asked, for the server does not offer it.
+    #[error("the server does not offer {what}")]
+    NotOffered {
+        /// What was wanted.
+        what: &'static str,
+    },
 }
 
 fn said(words: &str) -> String {

@@ -1,6 +1,6 @@
 use surehand_mcp::{
-    ListResourceTemplates, ListResources, Listing, ReadResource, ReadResourceParams, ReadResourceResult,
-    Resource, ResourceTemplate,
+    Done, Feature, ListResourceTemplates, ListResources, Listing, ReadResource, ReadResourceParams,
+    ReadResourceResult, Resource, ResourceTemplate, Subscribe, Unsubscribe,
 };
 
 use super::{Client, ClientError};
@@ -32,5 +32,34 @@ impl Client {
     pub async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ClientError> {
         let params = ReadResourceParams { uri: uri.to_owned() };
         self.ask::<ReadResource>(&params, Some(uri)).await
+    }
+
+    /// Wants to be told, by [`ServerNotice::ResourceUpdated`](surehand_mcp::ServerNotice::ResourceUpdated), when this resource
+    /// changes.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NotOffered`] where the server tells of no changes or the revision has another way to listen.
+    pub async fn subscribe(&self, uri: &str) -> Result<(), ClientError> {
+        self.can_subscribe()?;
+        self.ask::<Subscribe>(&ReadResourceParams { uri: uri.to_owned() }, None).await.map(|Done| ())
+    }
+
+    /// No longer wants to be told.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::subscribe`].
+    pub async fn unsubscribe(&self, uri: &str) -> Result<(), ClientError> {
+        self.can_subscribe()?;
+        self.ask::<Unsubscribe>(&ReadResourceParams { uri: uri.to_owned() }, None).await.map(|Done| ())
+    }
+
+    fn can_subscribe(&self) -> Result<(), ClientError> {
+        let server = self.server();
+        if server.revision.has(Feature::Handshake) && server.offers(&["resources", "subscribe"]) {
+            return Ok(());
+        }
+        Err(ClientError::NotOffered { what: "to tell of changes of resources" })
     }
 }

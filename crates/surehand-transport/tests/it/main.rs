@@ -7,6 +7,7 @@ mod echo;
 mod elicitation;
 mod endpoint;
 mod fake;
+mod features;
 mod fixture;
 mod gate;
 mod http_client;
