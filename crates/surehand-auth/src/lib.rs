@@ -14,6 +14,7 @@ mod jose;
 mod metadata;
 mod pkce;
 mod registration;
+mod resource;
 mod scopes;
 mod tokens;
 
@@ -33,5 +34,6 @@ pub use metadata::{
 };
 pub use pkce::Pkce;
 pub use registration::{parse_registration, registration_body};
+pub use resource::{Clock, DpopPolicy, ResourceFault, ResourceOptions, ResourceServer, TrustedIssuer};
 pub use scopes::{ScopeWish, choose_scopes};
 pub use tokens::{TokenRefusal, Tokens, code_form, encode_form, parse_tokens, refresh_form};

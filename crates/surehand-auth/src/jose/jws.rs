@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-use super::{Algorithm, JoseError, PublicKey, SigningKey, from_base64, to_base64};
+use super::{Algorithm, Claims, JoseError, PublicKey, SigningKey, from_base64, to_base64};
 
 /// The most bytes a token may have: what comes in headers is smaller anyhow.
 const LIMIT: usize = 64 * 1024;
@@ -79,6 +79,15 @@ impl<'a> Jws<'a> {
             signed,
             header,
         })
+    }
+
+    /// What the token says of itself, **not verified**: good for finding the key, and for nothing else.
+    ///
+    /// # Errors
+    ///
+    /// [`JoseError::Claim`] where the payload is none of claims.
+    pub fn unverified_claims(&self) -> Result<Claims, JoseError> {
+        Ok(Claims::parse(&self.payload)?)
     }
 
     /// The payload, once one of the keys has signed it in a way that is allowed.
