@@ -4,14 +4,16 @@
 //! what the tests need and runs them all. Both do only what is missing, so the second time is quick.
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::print_stderr,
     clippy::print_stdout,
-    reason = "chores start tools, read the environment and talk to the person who runs them"
+    reason = "chores start tools, read the environment and look at the clock and talk to the person who runs them"
 )]
 
 mod bench;
 mod build;
 mod check;
+mod conformance;
 mod shell;
 mod system;
 mod test;
@@ -34,6 +36,9 @@ Chores of the Surehand workspace
         Fetches an embedded model (the small one that the tests use, unless named).
     cargo xtask bench local|host [ARGS...]
         Prints figures of the embedded model, or of the host, beside what they are measured against.
+    cargo xtask conformance [client] [--scenario NAME] [--revision REVISION] [--jobs N] [--debug]
+        Runs the protocol's official conformance suite, each scenario by itself, and holds what comes of it against our bars.
+        --debug takes the build that the tests use. What the suite wrote stays in target/conformance.
     cargo xtask prepare
         Installs what the build and the tests need, and does nothing else.
     cargo xtask deny
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         "test" => test::test(&args),
         "fetch-model" => test::fetch_model(&args),
         "bench" => bench::bench(&args),
+        "conformance" => conformance::conformance(&args),
         "prepare" => system::for_build().and_then(|()| tools::for_tests().map(drop)),
         "deny" => check::deny(),
         "help" | "--help" | "-h" => {

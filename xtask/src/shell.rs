@@ -77,6 +77,21 @@ pub(crate) fn output_of(program: impl AsRef<OsStr>, args: &[&str]) -> Option<Str
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+/// What a tool prints, which must succeed.
+pub(crate) fn output_of_command(command: &mut Command) -> Result<String, Fault> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        return Err(Fault::new(format!(
+            "{} ended with {}\n{}",
+            shown(command),
+            output.status,
+            words.trim_end()
+        )));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Where a program is found on the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

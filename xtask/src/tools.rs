@@ -33,9 +33,11 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("llmock", "npm/node_modules/.bin/llmock"),
 ];
 
-/// Where everything is kept.
+/// Where everything is kept. Several worktrees may share one folder by a link, and what is installed knows the folder by its name:
+/// so the name is the real one.
 pub(crate) fn folder() -> PathBuf {
-    root().join("target/test-tools")
+    let folder = root().join("target/test-tools");
+    fs::canonicalize(&folder).unwrap_or(folder)
 }
 
 /// Installs what is missing or of another version; gives the folder.
