@@ -22,10 +22,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let entry = parameters.entry(&facts, &quote!(), &quote!(#name));
     let returns = &parameters.returns;
     let wait = parameters.wait();
-    let (kinds, values) = match &parameters.arguments {
-        Some(kind) => (quote!(#kind), quote!(arguments)),
-        None => (quote!(), quote!()),
-    };
+    let (kinds, values) = (parameters.kinds(), parameters.values());
 
     let docs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
     let conditions: Vec<&Attribute> =

@@ -15,6 +15,8 @@ pub(crate) struct Parameters {
     pub(crate) takes_self: bool,
     /// The type of the arguments, if it takes any.
     pub(crate) arguments: Option<Type>,
+    /// It takes the way back to its client, behind the arguments or alone. The type as written.
+    pub(crate) context: Option<Type>,
     /// What it returns; `()` where it says nothing.
     pub(crate) returns: TokenStream,
     /// It has to be awaited.
@@ -39,15 +41,22 @@ impl Parameters {
             takes_self = true;
             inputs.next();
         }
-        let arguments = match inputs.next() {
-            Some(FnArg::Typed(typed)) => Some(object_type(&typed.ty)?),
-            _ => None,
-        };
-        if let Some(second) = inputs.next() {
+        let mut typed: Vec<&Type> = inputs
+            .filter_map(|input| match input {
+                FnArg::Typed(typed) => Some(&*typed.ty),
+                FnArg::Receiver(_) => None,
+            })
+            .collect();
+        let context = typed.last().copied().filter(|kind| is_context(kind)).cloned();
+        if context.is_some() {
+            typed.pop();
+        }
+        let arguments = typed.first().map(|kind| object_type(kind)).transpose()?;
+        if let Some(second) = typed.get(1) {
             return Err(Error::new(
                 second.span(),
                 "a tool takes one argument: put all of them into one struct with `Deserialize` and `JsonSchema`, where each \
-                 field's doc comment tells the model what to write there",
+                 field's doc comment tells the model what to write there; behind it, a `RequestContext`",
             ));
         }
         let returns = match &signature.output {
@@ -59,31 +68,52 @@ impl Parameters {
                 ));
             }
         };
-        Ok(Self { takes_self, arguments, returns, is_async: signature.asyncness.is_some() })
+        Ok(Self { takes_self, arguments, context, returns, is_async: signature.asyncness.is_some() })
     }
 
-    /// `ToolEntry::new::<Arguments, ..>(facts, run)` around an expression that calls the function on `arguments`.
+    /// `ToolEntry::with_context::<Arguments, ..>(facts, run)` around an expression that calls the function on `arguments` and
+    /// `context`.
     pub(crate) fn entry(
         &self,
         facts: &TokenStream,
         prelude: &TokenStream,
         callee: &TokenStream,
     ) -> TokenStream {
-        let (kind, argument) = match &self.arguments {
+        let kind = match &self.arguments {
             // Spanned, so that a missing derive is shown at the type and not at the attribute.
-            Some(kind) => (quote_spanned!(kind.span()=> #kind), quote!(arguments)),
-            None => (quote!(::surehand_mcp::NoArguments), quote!()),
+            Some(kind) => quote_spanned!(kind.span()=> #kind),
+            None => quote!(::surehand_mcp::NoArguments),
         };
+        let values = self.values();
         let wait = self.wait();
         let returns = &self.returns;
         quote! {
-            ::surehand_mcp::ToolEntry::new::<#kind, _, _, #returns>(#facts, move |arguments: #kind| {
-                #prelude
-                async move {
-                    let _ = &arguments;
-                    #callee(#argument) #wait
-                }
-            })
+            ::surehand_mcp::ToolEntry::with_context::<#kind, _, _, #returns>(
+                #facts,
+                move |arguments: #kind, context: ::surehand_mcp::RequestContext| {
+                    #prelude
+                    async move {
+                        let _ = (&arguments, &context);
+                        #callee(#values) #wait
+                    }
+                },
+            )
+        }
+    }
+
+    /// The types it takes, without `self`.
+    pub(crate) fn kinds(&self) -> TokenStream {
+        let kinds = self.arguments.iter().chain(&self.context);
+        quote!(#(#kinds),*)
+    }
+
+    /// What it is called with: `arguments`, `context`, both or neither.
+    pub(crate) fn values(&self) -> TokenStream {
+        match (&self.arguments, &self.context) {
+            (Some(_), Some(_)) => quote!(arguments, context),
+            (Some(_), None) => quote!(arguments),
+            (None, Some(_)) => quote!(context),
+            (None, None) => quote!(),
         }
     }
 
@@ -91,6 +121,11 @@ impl Parameters {
     pub(crate) fn wait(&self) -> TokenStream {
         if self.is_async { quote!(.await) } else { quote!() }
     }
+}
+
+/// By its last name: a macro sees no more of a type.
+fn is_context(kind: &Type) -> bool {
+    matches!(kind, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "RequestContext"))
 }
 
 fn object_type(kind: &Type) -> Result<Type> {

@@ -2,6 +2,7 @@
 //! views chosen by method. Pure: no I/O, no clock.
 
 mod client;
+mod contain;
 mod envelope;
 mod error;
 mod handler;
@@ -24,7 +25,10 @@ pub use envelope::{
     write_request, write_result,
 };
 pub use error::{ErrorCode, RpcError};
-pub use handler::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
+pub use handler::{
+    BoxFuture, CallFailure, Caller, Change, ChangeListener, Changes, ClientFeature, Implementation, Offers,
+    Outbox, PromptOutput, Question, RequestContext, ServerHandler, ToolInvocation, ToolOutput,
+};
 pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
 pub use method::{
     CallTool, Complete, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources,
@@ -32,7 +36,8 @@ pub use method::{
 };
 pub use revision::{Feature, Revision};
 pub use server::{
-    Arrival, HttpFacts, HttpSession, PendingCall, Reply, ServerMachine, Verdict, encode_output,
+    Arrival, HttpFacts, HttpSession, Negotiated, PendingRequest, Reply, ServerMachine, StateSeal,
+    Subscription, Verdict, encode_output,
 };
 pub use surehand_policy::Effect;
 pub use toolset::{
@@ -53,5 +58,5 @@ pub use types::resources::{ReadResourceParams, ReadResourceResult, Resource, Res
 pub use types::roots::{Root, write_roots};
 pub use types::sampling::read_sampling;
 pub use types::tools::{CallToolParams, CallToolResult, write_tool};
-pub use types::utilities::{LogMessage, Progress};
+pub use types::utilities::{LogLevel, LogMessage, Progress};
 pub use types::{Page, ReadResult, ShapeFault};

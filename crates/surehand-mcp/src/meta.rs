@@ -12,6 +12,8 @@ impl MetaKey {
     pub(crate) const PROTOCOL_VERSION: &'static str = "io.modelcontextprotocol/protocolVersion";
     pub(crate) const CLIENT_CAPABILITIES: &'static str = "io.modelcontextprotocol/clientCapabilities";
     pub(crate) const CLIENT_INFO: &'static str = "io.modelcontextprotocol/clientInfo";
+    pub(crate) const LOG_LEVEL: &'static str = "io.modelcontextprotocol/logLevel";
+    pub(crate) const SUBSCRIPTION_ID: &'static str = "io.modelcontextprotocol/subscriptionId";
     pub(crate) const SERVER_INFO: &'static str = "io.modelcontextprotocol/serverInfo";
 }
 

@@ -100,6 +100,14 @@ pub(crate) mod name {
     pub(crate) const ELICIT: &str = "elicitation/create";
     pub(crate) const SAMPLE: &str = "sampling/createMessage";
     pub(crate) const ROOTS: &str = "roots/list";
+    pub(crate) const LISTEN: &str = "subscriptions/listen";
+    pub(crate) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+    pub(crate) const SUBSCRIBE: &str = "resources/subscribe";
+    pub(crate) const UNSUBSCRIBE: &str = "resources/unsubscribe";
+    pub(crate) const TASK_GET: &str = "tasks/get";
+    pub(crate) const TASK_UPDATE: &str = "tasks/update";
+    pub(crate) const TASK_CANCEL: &str = "tasks/cancel";
+    pub(crate) const TASK_CHANGED: &str = "notifications/tasks";
     pub(crate) const PING: &str = "ping";
     pub(crate) const SET_LEVEL: &str = "logging/setLevel";
     pub(crate) const CANCELLED: &str = "notifications/cancelled";

@@ -64,6 +64,16 @@ pub enum Feature {
     /// Both sides name extensions among their capabilities. Named by the last revision with a handshake too, where hosts and
     /// servers do so in practice.
     Extensions,
+    /// The `completions` capability; before it, completion was there without being told.
+    CompletionsCapability,
+    /// `message` in reports of progress.
+    ProgressMessages,
+    /// `icons` on whatever has a name.
+    Icons,
+    /// Tasks of the core protocol, which later became an extension.
+    CoreTasks,
+    /// Resources that do not exist have an error code of their own.
+    ResourceNotFoundCode,
     /// A broken event stream is taken up again by `GET` and `Last-Event-ID`.
     StreamResumption,
 }
@@ -72,16 +82,23 @@ impl Feature {
     /// The first and the last revision that have it; no last means that it is still there.
     const fn span(self) -> (Revision, Option<Revision>) {
         match self {
-            Self::Handshake => (V2024_11_05, Some(V2025_11_25)),
+            Self::Handshake | Self::ResourceNotFoundCode => (V2024_11_05, Some(V2025_11_25)),
+            Self::CoreTasks => (V2025_11_25, Some(V2025_11_25)),
             Self::Batch => (V2025_03_26, Some(V2025_03_26)),
             Self::Sessions | Self::StreamResumption => (V2025_03_26, Some(V2025_11_25)),
-            Self::StreamableHttp | Self::ToolAnnotations | Self::AudioContent => (V2025_03_26, None),
+            Self::StreamableHttp
+            | Self::ToolAnnotations
+            | Self::AudioContent
+            | Self::CompletionsCapability
+            | Self::ProgressMessages => (V2025_03_26, None),
             Self::VersionHeader
             | Self::Titles
             | Self::StructuredOutput
             | Self::ResourceLinks
             | Self::Elicitation => (V2025_06_18, None),
-            Self::ElicitationModes | Self::SamplingModes | Self::Extensions => (V2025_11_25, None),
+            Self::ElicitationModes | Self::SamplingModes | Self::Extensions | Self::Icons => {
+                (V2025_11_25, None)
+            }
             Self::AddressErrors => (V2025_11_25, Some(V2025_11_25)),
             Self::Stateless
             | Self::Discover

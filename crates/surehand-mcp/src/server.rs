@@ -3,40 +3,82 @@
 
 mod answer;
 mod legacy;
+mod listen;
+mod lists;
 mod modern;
+mod pending;
 mod repeated;
+mod rounds;
+mod state;
 
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use surehand_model::RawJson;
 
-pub use self::answer::{PendingCall, Reply, encode_output};
+pub use self::answer::{Reply, encode_output};
+pub use self::listen::Subscription;
+pub use self::pending::PendingRequest;
+use self::pending::Work;
+use self::state::Binding;
+pub use self::state::StateSeal;
 use crate::envelope::{EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch};
 use crate::error::{ErrorCode, RpcError};
-use crate::handler::ServerHandler;
+use crate::handler::{Caller, ChangeListener, Offers, RequestFacts, ServerHandler};
 use crate::members::Members;
 use crate::meta::MetaKey;
-use crate::method::{CallTool, Method};
+use crate::method::{CallTool, Complete, GetPrompt, Method, ReadResource, name};
 use crate::revision::{Feature, Revision};
+use crate::types::lifecycle::write_implementation;
+use crate::types::prompts::GetPromptParams;
+use crate::types::utilities::LogLevel;
 
 /// A server's protocol, for any number of connections. Cheap to clone.
 #[derive(Clone)]
 pub struct ServerMachine {
+    core: Arc<Core>,
+}
+
+/// What all connections of a server share.
+struct Core {
     handler: Arc<dyn ServerHandler>,
     limits: EnvelopeLimits,
+    seal: Arc<dyn StateSeal>,
+    offers: Offers,
+    /// The handler's name and version, as they go out.
+    who: RawJson,
 }
 
 /// How a message reached the server.
 #[derive(Clone, Copy, Debug)]
 pub enum Arrival<'a> {
-    /// Over standard streams, after a handshake in this revision, if there was one.
+    /// Over standard streams, after a handshake, if there was one.
     Stream {
         /// What `initialize` settled on.
-        negotiated: Option<Revision>,
+        session: Option<&'a Negotiated>,
     },
     /// As an HTTP request.
     Http(HttpFacts<'a>),
+}
+
+/// What a handshake settled on, and what was set since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Negotiated {
+    /// The revision.
+    pub revision: Revision,
+    /// The client's capabilities object, as it declared it.
+    pub capabilities: RawJson,
+    /// The client's name and version.
+    pub client_info: Option<RawJson>,
+    /// The least level of log messages that the client wants, once it said.
+    pub log_level: Option<LogLevel>,
+}
+
+impl Negotiated {
+    /// A client that said nothing of itself.
+    pub fn new(revision: Revision) -> Self {
+        Self { revision, capabilities: RawJson::empty_object(), client_info: None, log_level: None }
+    }
 }
 
 /// What the headers of an HTTP request say. A value is absent where the header is.
@@ -51,17 +93,19 @@ pub struct HttpFacts<'a> {
     /// Every `Mcp-Param-*`, whole names in any case; no value where it holds bytes that are no text.
     pub params: &'a [(&'a str, Option<&'a str>)],
     /// `Mcp-Session-Id`.
-    pub session: HttpSession,
+    pub session: HttpSession<'a>,
+    /// Who asks, where their credentials were checked.
+    pub principal: Option<&'a str>,
 }
 
 /// What an HTTP request says of its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HttpSession {
+pub enum HttpSession<'a> {
     /// Nothing.
     #[default]
     Absent,
-    /// It belongs to one that was opened in this revision.
-    Open(Revision),
+    /// It belongs to one that is open.
+    Open(&'a Negotiated),
     /// It names one that is not open, or no longer.
     Lost,
 }
@@ -71,15 +115,45 @@ pub enum HttpSession {
 pub enum Verdict {
     /// Send this.
     Answer(Reply),
-    /// A handshake has settled on a revision: remember it, send this.
+    /// A handshake has settled on something: remember it, send this.
     Open {
-        /// The revision.
-        revision: Revision,
+        /// What it settled on.
+        session: Negotiated,
         /// The answer to `initialize`.
         reply: Reply,
     },
-    /// Run a tool, then send what [`PendingCall::finish`] gives.
-    Call(PendingCall),
+    /// Run it, then send what it gives.
+    Run(PendingRequest),
+    /// Keep a stream open on which the client hears of changes.
+    Listen(Subscription),
+    /// The client of this session wants to hear when one resource changes: remember it, send this.
+    Subscribe {
+        /// Which resource.
+        uri: String,
+        /// The answer.
+        reply: Reply,
+    },
+    /// It no longer wants to: forget it, send this.
+    Unsubscribe {
+        /// Which resource.
+        uri: String,
+        /// The answer.
+        reply: Reply,
+    },
+    /// The least level of log messages that the client of this session wants: remember it, send this.
+    SetLevel {
+        /// The level.
+        level: LogLevel,
+        /// The answer.
+        reply: Reply,
+    },
+    /// The client answers a request of the server's.
+    Answered {
+        /// Which.
+        id: Id,
+        /// The result object, or the client's error.
+        outcome: Result<RawJson, RpcError>,
+    },
     /// Nobody waits for this request any more: stop it, and do not answer it.
     Cancel(Id),
     /// Nothing.
@@ -87,29 +161,45 @@ pub enum Verdict {
 }
 
 impl ServerMachine {
-    /// The protocol of one server.
-    pub fn new(handler: Arc<dyn ServerHandler>, limits: EnvelopeLimits) -> Self {
-        Self { handler, limits }
+    /// The protocol of one server. What clients keep for it is sealed with `seal`; servers that shall open each other's share
+    /// the key.
+    pub fn new(handler: Arc<dyn ServerHandler>, limits: EnvelopeLimits, seal: Arc<dyn StateSeal>) -> Self {
+        let who = write_implementation(&handler.implementation());
+        let offers = handler.offers();
+        Self { core: Arc::new(Core { handler, limits, seal, offers, who }) }
     }
 
     /// Who serves.
     pub fn handler(&self) -> &Arc<dyn ServerHandler> {
-        &self.handler
+        &self.core.handler
     }
 
     /// What one message may cost.
     pub fn limits(&self) -> EnvelopeLimits {
-        self.limits
+        self.core.limits
+    }
+
+    /// What the server has.
+    pub fn offers(&self) -> &Offers {
+        &self.core.offers
+    }
+
+    /// Hears of everything that changes, for as long as the caller keeps `listener`.
+    pub fn listen(&self, listener: &ChangeListener) {
+        if let Some(changes) = self.core.handler.changes() {
+            changes.listen(listener);
+        }
     }
 
     /// Takes one message in. Gives one verdict; several for the array of a revision that has batches, none for a blank line.
     pub fn receive(&self, text: &str, arrival: Arrival<'_>) -> Vec<Verdict> {
-        match parse_message(text, self.limits) {
+        let limits = self.core.limits;
+        match parse_message(text, limits) {
             Ok(message) => vec![self.message(message, arrival)],
-            Err(EnvelopeFault::Batch) if has_batches(arrival) => match split_batch(text, self.limits) {
+            Err(EnvelopeFault::Batch) if has_batches(arrival) => match split_batch(text, limits) {
                 Ok(items) => items
                     .into_iter()
-                    .map(|item| match parse_message(item, self.limits) {
+                    .map(|item| match parse_message(item, limits) {
                         Ok(message) => self.message(message, arrival),
                         Err(fault) => Verdict::Answer(Reply::fault(&fault)),
                     })
@@ -132,30 +222,90 @@ impl ServerMachine {
                 }
             }
             Message::Notification { method, params } => notification(&method, params),
-            // No request is ever sent to a client, so nothing waits for this.
-            Message::Answer { .. } => Verdict::Nothing,
+            Message::Answer { id: Some(id), outcome } => {
+                Verdict::Answered { id, outcome: outcome.map(RawJson::from) }
+            }
+            // Nobody can tell what this answers.
+            Message::Answer { id: None, .. } => Verdict::Nothing,
         }
     }
 
-    /// The tool call that a request asks for.
-    fn call(&self, request: Request<'_>, revision: Revision) -> Verdict {
-        let name = match request.params.unambiguous_name() {
-            Ok(name) => name,
-            Err(what) => return request.refuse(ErrorCode::INVALID_PARAMS, what),
+    /// The work that a request asks of the handler; nothing where the server has no such method.
+    fn work(&self, request: &Request<'_>) -> Option<Result<Work, String>> {
+        let offers = &self.core.offers;
+        let params = &request.params;
+        Some(match request.method {
+            CallTool::NAME if offers.tools => params.unambiguous("name").map(|name| {
+                let arguments = params.members.present("arguments");
+                Work::Call { name, arguments: arguments.map_or_else(RawJson::empty_object, RawJson::from) }
+            }),
+            ReadResource::NAME if offers.resources => params.unambiguous("uri").map(|uri| Work::Read { uri }),
+            GetPrompt::NAME if offers.prompts => params
+                .unambiguous("name")
+                .and_then(|_| params.typed())
+                .and_then(|params| self.check_prompt(params)),
+            Complete::NAME if offers.completions => params.typed().map(Work::Complete),
+            method if !offers.extensions.is_empty() => {
+                if params.is_malformed {
+                    return Some(Err("`params` is not an object".to_owned()));
+                }
+                Ok(Work::Extension { method: method.to_owned(), params: params.to_raw() })
+            }
+            _ => return None,
+        })
+    }
+
+    /// A prompt that is listed gets all that it says it needs.
+    fn check_prompt(&self, params: GetPromptParams) -> Result<Work, String> {
+        let listed = self.core.handler.prompts().into_iter().find(|prompt| prompt.name == params.name);
+        let missing = listed.and_then(|prompt| {
+            let mut arguments = prompt.arguments.into_iter();
+            arguments.find(|argument| argument.required && !params.arguments.contains_key(&argument.name))
+        });
+        match missing {
+            Some(argument) => {
+                Err(format!("the prompt `{}` needs the argument `{}`", params.name, argument.name))
+            }
+            None => Ok(Work::Prompt(params)),
+        }
+    }
+
+    /// Hands work to the handler. `log_level` is the least level the client wants to hear.
+    fn run(&self, request: Request<'_>, work: Work, caller: Caller, log_level: Option<LogLevel>) -> Verdict {
+        let revision = caller.revision;
+        let may_ask = matches!(work, Work::Call { .. } | Work::Read { .. } | Work::Prompt(_));
+        let binding = (revision.is_modern() && may_ask)
+            .then(|| Binding::of(request.method, &request.params.members, caller.principal.as_deref()));
+        let answers = match &binding {
+            None => Vec::new(),
+            Some(binding) => match rounds::read_answers(&request.params.members, binding, &*self.core.seal) {
+                Ok(answers) => answers,
+                Err(words) => return request.refuse(ErrorCode::INVALID_PARAMS, words),
+            },
         };
-        let arguments = request.params.members.present("arguments");
-        Verdict::Call(PendingCall {
-            arguments: arguments.map_or_else(RawJson::empty_object, RawJson::from),
+        let meta = request.params.meta.as_ref();
+        let progress_token = meta.and_then(|meta| meta.get(MetaKey::PROGRESS_TOKEN)).and_then(Id::read);
+        let log_level = log_level.filter(|_| self.core.offers.logging);
+        let takes_rounds = binding.is_some();
+        let facts = RequestFacts { caller, progress_token, log_level, takes_rounds, answers };
+        Verdict::Run(PendingRequest {
             id: request.id,
-            name,
             revision,
-            who: self.handler.implementation(),
+            work,
+            facts,
+            binding,
+            core: self.core.clone(),
         })
     }
 }
 
 fn has_batches(arrival: Arrival<'_>) -> bool {
-    matches!(arrival, Arrival::Stream { negotiated: Some(revision) } if revision.has(Feature::Batch))
+    let session = match arrival {
+        Arrival::Stream { session } => session,
+        Arrival::Http(HttpFacts { session: HttpSession::Open(session), .. }) => Some(session),
+        Arrival::Http(_) => None,
+    };
+    session.is_some_and(|session| session.revision.has(Feature::Batch))
 }
 
 fn notification(method: &str, params: Option<&RawValue>) -> Verdict {
@@ -191,8 +341,9 @@ impl Request<'_> {
     /// What the request is about, which `Mcp-Name` repeats.
     fn subject(&self) -> Option<String> {
         match self.method {
-            CallTool::NAME | "prompts/get" => self.params.members.string("name"),
-            "resources/read" => self.params.members.string("uri"),
+            CallTool::NAME | GetPrompt::NAME => self.params.members.string("name"),
+            ReadResource::NAME => self.params.members.string("uri"),
+            name::TASK_GET | name::TASK_UPDATE | name::TASK_CANCEL => self.params.members.string("taskId"),
             _ => None,
         }
     }
@@ -200,6 +351,7 @@ impl Request<'_> {
 
 /// Parameters, one level read.
 struct Params<'a> {
+    raw: Option<&'a RawValue>,
     /// They are there and are no object.
     is_malformed: bool,
     members: Members<'a>,
@@ -210,20 +362,32 @@ impl<'a> Params<'a> {
     fn read(raw: Option<&'a RawValue>) -> Self {
         let members = raw.and_then(Members::of);
         Self {
+            raw,
             is_malformed: raw.is_some() && members.is_none(),
             meta: members.as_ref().and_then(|members| members.object("_meta")),
             members: members.unwrap_or(Members(Vec::new())),
         }
     }
 
-    /// The tool's name, where it can be told without doubt: of two names one reader would take the first, another the second.
-    fn unambiguous_name(&self) -> Result<String, String> {
+    /// What the request is about, where it can be told without doubt: of two names one reader would take the first, another
+    /// the second.
+    fn unambiguous(&self, key: &str) -> Result<String, String> {
         if self.is_malformed {
             return Err("`params` is not an object".to_owned());
         }
-        if let Some(key) = self.members.repeated(&["name", "arguments", "_meta"]) {
+        if let Some(key) = self.members.repeated(&[key, "arguments", "_meta"]) {
             return Err(format!("`{key}` stands twice in `params`"));
         }
-        self.members.string("name").ok_or_else(|| "`name` is missing or is not a string".to_owned())
+        self.members.string(key).ok_or_else(|| format!("`{key}` is missing or is not a string"))
+    }
+
+    /// All of them, read into a type.
+    fn typed<T: serde::de::DeserializeOwned>(&self) -> Result<T, String> {
+        let raw = self.raw.ok_or("`params` are missing")?;
+        serde_json::from_str(raw.get()).map_err(|error| format!("`params`: {error}"))
+    }
+
+    fn to_raw(&self) -> RawJson {
+        self.raw.map_or_else(RawJson::empty_object, RawJson::from)
     }
 }

@@ -1,9 +1,6 @@
 use std::any::Any;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +8,10 @@ use serde::de::DeserializeOwned;
 use surehand_model::{RawJson, Tool, ToolAnnotations};
 use surehand_policy::Effect;
 
-use crate::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
+use crate::contain::{contained, words_of};
+use crate::{
+    BoxFuture, CallFailure, Implementation, RequestContext, ServerHandler, ToolInvocation, ToolOutput,
+};
 
 mod arguments;
 mod failure;
@@ -27,7 +27,7 @@ pub use output::{IntoToolOutput, Structured, Text, nothing_found};
 use arguments::ArgumentCheck;
 
 /// Runs one tool on arguments that nobody has checked yet. Never fails and never panics: what goes wrong is in the output.
-pub type RunTool = Arc<dyn Fn(RawJson) -> BoxFuture<'static, ToolOutput> + Send + Sync>;
+pub type RunTool = Arc<dyn Fn(RawJson, RequestContext) -> BoxFuture<'static, ToolOutput> + Send + Sync>;
 
 /// A server made of tools: the [`ServerHandler`] of whoever has nothing but tools to offer.
 ///
@@ -115,7 +115,7 @@ impl ServerHandler for Toolset {
         Box::pin(async move {
             let entry = self.entries.iter().find(|entry| entry.tool.name == call.name);
             let entry = entry.ok_or_else(|| CallFailure::UnknownTool(call.name.to_owned()))?;
-            Ok((entry.run)(call.arguments).await)
+            Ok((entry.run)(call.arguments, call.context).await)
         })
     }
 }
@@ -152,16 +152,27 @@ impl ToolEntry {
         Fut: Future<Output = R> + Send + 'static,
         R: IntoToolOutput,
     {
+        Self::with_context(facts, move |arguments, _| run(arguments))
+    }
+
+    /// As [`new`](Self::new), around a function that also takes the way back to its client.
+    pub fn with_context<A, F, Fut, R>(facts: ToolFacts, run: F) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(A, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = R> + Send + 'static,
+        R: IntoToolOutput,
+    {
         let tool = facts.to_tool(schema::of_arguments::<A>(), R::output_schema());
         let card = ToolCard { tool: tool.name.clone(), effect: facts.effect.unwrap_or(Effect::Irreversible) };
         let check = Arc::new(ArgumentCheck::new(&tool));
         let run = Arc::new(run);
-        let run: RunTool = Arc::new(move |arguments| {
+        let run: RunTool = Arc::new(move |arguments, context| {
             let (check, run) = (Arc::clone(&check), Arc::clone(&run));
             Box::pin(async move {
                 let work = async {
                     match check.read::<A>(&arguments) {
-                        Ok(arguments) => run(arguments).await.into_tool_output(),
+                        Ok(arguments) => run(arguments, context).await.into_tool_output(),
                         Err(fault) => fault,
                     }
                 };
@@ -238,24 +249,8 @@ pub struct ToolCard {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 pub struct NoArguments {}
 
-/// Waits for `work` and turns a panic in it into a value, so that whatever runs beside it goes on unharmed.
-async fn contained<T>(
-    mut work: Pin<Box<dyn Future<Output = T> + Send + '_>>,
-) -> Result<T, Box<dyn Any + Send>> {
-    // Unwind safety: after a panic the future is never polled again, only dropped.
-    std::future::poll_fn(move |context| {
-        match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    })
-    .await
-}
-
 fn broke_down(tool: &str, panic: &(dyn Any + Send)) -> ToolOutput {
-    let words = panic.downcast_ref::<&str>().copied();
-    let words = words.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let message = match words {
+    let message = match words_of(panic) {
         Some(words) => format!("The tool `{tool}` broke down: {words}"),
         None => format!("The tool `{tool}` broke down."),
     };

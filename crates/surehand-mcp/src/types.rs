@@ -21,6 +21,8 @@ use surehand_model::{Note, RawJson};
 use thiserror::Error;
 
 use crate::members::{Members, string_of};
+use crate::meta::push_member;
+use crate::revision::{Feature, Revision};
 
 /// A payload that nothing can be made of.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -116,4 +118,22 @@ impl Reporter<'_> {
         }
         truth
     }
+}
+
+/// `written` with the members of `raw` behind it that are not among its own, nor among the `typed` ones that it left out, nor
+/// later than the revision.
+fn extra_members(written: &RawJson, raw: &RawJson, typed: &[&str], revision: Revision) -> String {
+    let mut out = written.as_str().to_owned();
+    let (Some(own), Some(all)) = (Members::parse(written.as_str()), Members::parse(raw.as_str())) else {
+        return out;
+    };
+    out.pop();
+    for (key, value) in all.0 {
+        let is_typed = own.get(&key).is_some() || typed.contains(&key.as_ref());
+        if !is_typed && (key != "icons" || revision.has(Feature::Icons)) {
+            push_member(&mut out, &key, value.get());
+        }
+    }
+    out.push('}');
+    out
 }

@@ -1,14 +1,14 @@
 use std::borrow::Cow;
 
+use serde::Serialize;
 use surehand_model::RawJson;
 
 use crate::envelope::{EnvelopeFault, Id, write_error, write_result};
 use crate::error::{ErrorCode, RpcError};
-use crate::handler::{CallFailure, Implementation, ToolOutput};
+use crate::handler::{CallFailure, ToolOutput};
 use crate::members::Members;
 use crate::meta::{MetaKey, push_member};
 use crate::revision::{Feature, Revision};
-use crate::types::lifecycle::write_implementation;
 use crate::types::tools::{can_say, write_output};
 
 /// An answer as it goes out.
@@ -21,14 +21,49 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A result. A stateless one says that it is complete and who gives it; `members` come first, without braces, each
-    /// followed by a comma or nothing at all.
-    pub(super) fn result(id: &Id, members: &str, who: &Implementation, revision: Revision) -> Self {
+    /// A result. A stateless one says that it is complete and who gives it; `members` come first, without braces, possibly
+    /// none.
+    pub(super) fn result(id: &Id, members: &str, who: &RawJson, revision: Revision) -> Self {
         Self { body: write_result(id, &write_members(members, who, revision)), status: 200 }
+    }
+
+    /// The result of a tool call.
+    pub(super) fn output(id: &Id, output: ToolOutput, who: &RawJson, revision: Revision) -> Self {
+        if let Some(whole) = handed_on(&output, revision, who) {
+            return Self { body: write_result(id, &whole), status: 200 };
+        }
+        Self::result(id, &write_output(&output.with_text(), revision), who, revision)
     }
 
     pub(super) fn error(id: Option<&Id>, error: &RpcError, status: u16) -> Self {
         Self { body: write_error(id, error), status }
+    }
+
+    /// The answer where a request has no result.
+    pub(super) fn failure(id: &Id, failure: &CallFailure, revision: Revision) -> Self {
+        let status = match failure {
+            CallFailure::MissingCapability(_) if revision.is_modern() => 400,
+            CallFailure::UnknownMethod(_) if revision.is_modern() => 404,
+            _ => 200,
+        };
+        Self::error(Some(id), &failure.to_rpc_error(revision), status)
+    }
+
+    /// The answer where another request of the same id still runs.
+    pub fn id_in_use(id: &Id) -> Self {
+        let words = format!("a request with id {id} is still running");
+        Self::error(Some(id), &RpcError::new(ErrorCode::INVALID_REQUEST, words), 400)
+    }
+
+    /// The answer where the client itself took the request back and yet something must be sent, as over HTTP.
+    pub fn cancelled(id: &Id) -> Self {
+        let error = RpcError::new(ErrorCode::INTERNAL, "the request was cancelled by the client");
+        Self::error(Some(id), &error, 200)
+    }
+
+    /// The answer where a request was not even begun, or cannot be ended, for a reason of the server's own.
+    pub fn internal(id: &Id, words: &str) -> Self {
+        Self::error(Some(id), &RpcError::new(ErrorCode::INTERNAL, words), 200)
     }
 
     /// Tells why something could not even be looked at.
@@ -47,21 +82,20 @@ impl Reply {
     }
 }
 
-fn write_members(members: &str, who: &Implementation, revision: Revision) -> String {
+fn write_members(members: &str, who: &RawJson, revision: Revision) -> String {
     if !revision.has(Feature::ResultType) {
         return format!("{{{members}}}");
     }
     let comma = if members.is_empty() { "" } else { "," };
-    let info = write_implementation(who);
     format!(
-        "{{\"resultType\":\"complete\"{comma}{members},\"_meta\":{{\"{}\":{info}}}}}",
+        "{{\"resultType\":\"complete\"{comma}{members},\"_meta\":{{\"{}\":{who}}}}}",
         MetaKey::SERVER_INFO
     )
 }
 
 /// The result of another server as one of ours: its bytes, with only that put before and behind which the revision demands and
 /// the result lacks. Nothing where it is no such result, or the revision cannot say it.
-fn handed_on<'a>(output: &'a ToolOutput, revision: Revision, who: &Implementation) -> Option<Cow<'a, str>> {
+fn handed_on<'a>(output: &'a ToolOutput, revision: Revision, who: &RawJson) -> Option<Cow<'a, str>> {
     let whole = output.whole.as_ref().filter(|_| can_say(output, revision))?.as_str();
     let members = Members::parse(whole)?;
     let has = |key: &str| members.get(key).is_some();
@@ -89,53 +123,10 @@ fn handed_on<'a>(output: &'a ToolOutput, revision: Revision, who: &Implementatio
     }
     out.push_str(inner);
     if !has("_meta") {
-        let info = write_implementation(who);
-        out.push_str(&format!(",\"_meta\":{{\"{}\":{info}}}", MetaKey::SERVER_INFO));
+        out.push_str(&format!(",\"_meta\":{{\"{}\":{who}}}", MetaKey::SERVER_INFO));
     }
     out.push('}');
     Some(Cow::Owned(out))
-}
-
-/// A tool call that a client waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PendingCall {
-    /// Under which it is answered.
-    pub id: Id,
-    /// Which tool.
-    pub name: String,
-    /// As the client wrote them; `{}` where it left them out.
-    pub arguments: RawJson,
-    /// In which revision it is answered.
-    pub revision: Revision,
-    pub(super) who: Implementation,
-}
-
-impl PendingCall {
-    /// The answer.
-    pub fn finish(&self, outcome: Result<ToolOutput, CallFailure>) -> Reply {
-        match outcome {
-            Ok(output) => {
-                if let Some(whole) = handed_on(&output, self.revision, &self.who) {
-                    return Reply { body: write_result(&self.id, &whole), status: 200 };
-                }
-                let members = write_output(&output.with_text(), self.revision);
-                Reply::result(&self.id, &members, &self.who, self.revision)
-            }
-            Err(failure) => Reply::error(Some(&self.id), &failure.to_rpc_error(), 200),
-        }
-    }
-
-    /// The answer where another request of the same id still runs.
-    pub fn id_in_use(&self) -> Reply {
-        let words = format!("a request with id {} is still running", self.id);
-        Reply::error(Some(&self.id), &RpcError::new(ErrorCode::INVALID_REQUEST, words), 400)
-    }
-
-    /// The answer where the client itself took the request back and yet something must be sent, as over HTTP.
-    pub fn cancelled(&self) -> Reply {
-        let error = RpcError::new(ErrorCode::INTERNAL, "the request was cancelled by the client");
-        Reply::error(Some(&self.id), &error, 200)
-    }
 }
 
 /// What a tool gave back as the result of `tools/call` in a revision, without what only a connection adds.
@@ -156,13 +147,35 @@ impl ToolOutput {
 }
 
 impl CallFailure {
-    /// What the client is told.
-    pub fn to_rpc_error(&self) -> RpcError {
-        let code = match self {
-            Self::UnknownTool(_) => ErrorCode::INVALID_PARAMS,
-            Self::Internal(_) => ErrorCode::INTERNAL,
+    /// What the client is told in a revision.
+    pub fn to_rpc_error(&self, revision: Revision) -> RpcError {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Missing<'a> {
+            required_capabilities: &'a RawJson,
+        }
+        #[derive(Serialize)]
+        struct Unknown<'a> {
+            uri: &'a str,
+        }
+        let (code, data) = match self {
             Self::Rpc(error) => return error.clone(),
+            Self::UnknownTool(_) | Self::UnknownPrompt(_) | Self::InvalidParams(_) => {
+                (ErrorCode::INVALID_PARAMS, None)
+            }
+            Self::UnknownResource(uri) => {
+                let has_code = revision.has(Feature::ResourceNotFoundCode);
+                let code = if has_code { ErrorCode::RESOURCE_NOT_FOUND } else { ErrorCode::INVALID_PARAMS };
+                (code, Some(RawJson::from_serialize(&Unknown { uri })))
+            }
+            Self::UnknownMethod(_) => (ErrorCode::METHOD_NOT_FOUND, None),
+            Self::MissingCapability(required_capabilities) if revision.is_modern() => {
+                let data = RawJson::from_serialize(&Missing { required_capabilities });
+                (ErrorCode::MISSING_CAPABILITY, Some(data))
+            }
+            Self::MissingCapability(_) => (ErrorCode::INVALID_REQUEST, None),
+            Self::InputRequired | Self::Unanswered(_) | Self::Internal(_) => (ErrorCode::INTERNAL, None),
         };
-        RpcError::new(code, self.to_string())
+        RpcError { code, message: self.to_string(), data }
     }
 }

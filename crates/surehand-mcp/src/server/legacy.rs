@@ -4,41 +4,78 @@ use serde::Serialize;
 use surehand_model::RawJson;
 
 use super::answer::Reply;
-use super::{Arrival, HttpFacts, HttpSession, Request, ServerMachine, Verdict};
+use super::lists::List;
+use super::{Arrival, HttpFacts, HttpSession, Negotiated, Request, ServerMachine, Verdict};
 use crate::error::{ErrorCode, RpcError};
-use crate::method::{CallTool, ListTools, Method, name};
+use crate::handler::Caller;
+use crate::method::name;
 use crate::revision::Revision;
-use crate::types::lifecycle::write_implementation;
-use crate::types::tools::write_tool;
+use crate::types::utilities::LogLevel;
+
+/// What a client hears that never said which log messages it wants.
+const USUAL_LEVEL: LogLevel = LogLevel::Info;
 
 impl ServerMachine {
     pub(super) fn legacy_request(&self, request: Request<'_>, arrival: Arrival<'_>) -> Verdict {
         if request.method == name::INITIALIZE {
             return self.initialize(request);
         }
-        let revision = match arrival {
-            // Before a handshake the newest is spoken; clients that skip it exist, and nothing is lost by answering them.
-            Arrival::Stream { negotiated } => negotiated.unwrap_or(Revision::LATEST_LEGACY),
-            Arrival::Http(facts) => match revision_of(facts) {
-                Ok(revision) => revision,
+        let (session, principal) = match arrival {
+            Arrival::Stream { session } => (session, None),
+            Arrival::Http(facts) => match session_of(facts) {
+                Ok(session) => (Some(session), facts.principal),
                 Err((status, words)) => {
                     return request.fail(RpcError::new(ErrorCode::INVALID_REQUEST, words), status);
                 }
             },
         };
-        let who = self.handler.implementation();
+        // Before a handshake the newest is spoken; clients that skip it exist, and nothing is lost by answering them.
+        let revision = session.map_or(Revision::LATEST_LEGACY, |session| session.revision);
+        let empty = |request: &Request<'_>| Reply::result(&request.id, "", &self.core.who, revision);
+        let offers = &self.core.offers;
         match request.method {
-            name::PING => Verdict::Answer(Reply::result(&request.id, "", &who, revision)),
-            // Some clients set a level without asking whether there is a log.
-            name::SET_LEVEL => Verdict::Answer(Reply::result(&request.id, "", &who, revision)),
-            ListTools::NAME => match self.tools_members(&request, revision) {
-                Ok(members) => Verdict::Answer(Reply::result(&request.id, &members, &who, revision)),
-                Err(words) => request.refuse(ErrorCode::INVALID_PARAMS, words),
-            },
-            CallTool::NAME => self.call(request, revision),
-            method => {
-                let words = format!("this server has no method `{method}`");
+            name::PING => return Verdict::Answer(empty(&request)),
+            name::SET_LEVEL => {
+                let level = request.params.members.string("level");
+                return match level.as_deref().and_then(LogLevel::parse) {
+                    Some(level) => Verdict::SetLevel { level, reply: empty(&request) },
+                    // Some clients set a level without asking whether there is a log.
+                    None if !offers.logging => Verdict::Answer(empty(&request)),
+                    None => request.refuse(ErrorCode::INVALID_PARAMS, unknown_level()),
+                };
+            }
+            name::SUBSCRIBE | name::UNSUBSCRIBE if offers.subscriptions => {
+                let is_subscribe = request.method == name::SUBSCRIBE;
+                return match request.params.unambiguous("uri") {
+                    Ok(uri) if is_subscribe => Verdict::Subscribe { uri, reply: empty(&request) },
+                    Ok(uri) => Verdict::Unsubscribe { uri, reply: empty(&request) },
+                    Err(words) => request.refuse(ErrorCode::INVALID_PARAMS, words),
+                };
+            }
+            _ => {}
+        }
+        if let Some(list) = List::of(request.method).filter(|list| offers.has(*list)) {
+            if let Some(words) = request.foreign_cursor() {
+                return request.refuse(ErrorCode::INVALID_PARAMS, words);
+            }
+            let members = self.list_members(list, revision);
+            return Verdict::Answer(Reply::result(&request.id, &members, &self.core.who, revision));
+        }
+        match self.work(&request) {
+            None => {
+                let words = format!("this server has no method `{}`", request.method);
                 request.refuse(ErrorCode::METHOD_NOT_FOUND, words)
+            }
+            Some(Err(words)) => request.refuse(ErrorCode::INVALID_PARAMS, words),
+            Some(Ok(work)) => {
+                let mut caller = Caller::unknown(revision);
+                caller.principal = principal.map(str::to_owned);
+                if let Some(session) = session {
+                    caller.capabilities = session.capabilities.clone();
+                    caller.info = session.client_info.clone();
+                }
+                let level = session.and_then(|session| session.log_level).unwrap_or(USUAL_LEVEL);
+                self.run(request, work, caller, Some(level))
             }
         }
     }
@@ -46,51 +83,45 @@ impl ServerMachine {
     /// Settles on the client's revision where it is one of this era, else on the newest of this era; a stateless revision is
     /// never the outcome of a handshake.
     fn initialize(&self, request: Request<'_>) -> Verdict {
-        let asked = request.params.members.string("protocolVersion");
+        let members = &request.params.members;
+        let asked = members.string("protocolVersion");
         let revision = asked.as_deref().and_then(Revision::parse).filter(|revision| !revision.is_modern());
         let revision = revision.unwrap_or(Revision::LATEST_LEGACY);
+        let object =
+            |key: &str| members.present(key).filter(|raw| raw.get().starts_with('{')).map(RawJson::from);
+        let session = Negotiated {
+            revision,
+            capabilities: object("capabilities").unwrap_or_else(RawJson::empty_object),
+            client_info: object("clientInfo"),
+            log_level: None,
+        };
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
-        struct Answer {
+        struct Answer<'a> {
             protocol_version: &'static str,
             capabilities: RawJson,
-            server_info: RawJson,
+            server_info: &'a RawJson,
             #[serde(skip_serializing_if = "Option::is_none")]
             instructions: Option<String>,
         }
         let answer = RawJson::from_serialize(&Answer {
             protocol_version: revision.as_str(),
-            capabilities: capabilities(),
-            server_info: write_implementation(&self.handler.implementation()),
-            instructions: self.handler.instructions(),
+            capabilities: self.core.offers.write(revision),
+            server_info: &self.core.who,
+            instructions: self.core.handler.instructions(),
         });
         let body = crate::envelope::write_result(&request.id, answer.as_str());
-        Verdict::Open { revision, reply: Reply { body, status: 200 } }
-    }
-
-    /// `"tools":[...]` for one answer. All tools fit on one page, so no cursor was ever given out.
-    pub(super) fn tools_members(&self, request: &Request<'_>, revision: Revision) -> Result<String, String> {
-        if request.params.members.present("cursor").is_some() {
-            return Err("this cursor was not given out by this server".to_owned());
-        }
-        let mut members = String::from("\"tools\":[");
-        for (index, tool) in self.handler.tools().iter().enumerate() {
-            if index > 0 {
-                members.push(',');
-            }
-            members.push_str(write_tool(tool, revision).as_str());
-        }
-        members.push(']');
-        Ok(members)
+        Verdict::Open { session, reply: Reply { body, status: 200 } }
     }
 }
 
-/// What a server of tools offers, in either era.
-pub(super) fn capabilities() -> RawJson {
-    RawJson::from_serialize(&serde_json::json!({"tools": {}}))
+/// What is said of a level that there is not.
+pub(super) fn unknown_level() -> String {
+    let levels = LogLevel::ALL.map(LogLevel::as_str).join(", ");
+    format!("the level is not one of {levels}")
 }
 
-fn revision_of(facts: HttpFacts<'_>) -> Result<Revision, (u16, String)> {
+fn session_of(facts: HttpFacts<'_>) -> Result<&Negotiated, (u16, String)> {
     if let Some(version) = facts.version
         && Revision::parse(version).is_none()
     {
@@ -100,7 +131,7 @@ fn revision_of(facts: HttpFacts<'_>) -> Result<Revision, (u16, String)> {
         ));
     }
     match facts.session {
-        HttpSession::Open(revision) => Ok(revision),
+        HttpSession::Open(session) => Ok(session),
         HttpSession::Lost => {
             Err((404, "this session is not open, or no longer: send `initialize` again".to_owned()))
         }

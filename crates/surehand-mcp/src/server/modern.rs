@@ -4,14 +4,18 @@ use serde::Serialize;
 use surehand_model::RawJson;
 
 use super::answer::Reply;
-use super::legacy::capabilities;
+use super::legacy::unknown_level;
+use super::listen::Subscription;
+use super::lists::List;
 use super::{Arrival, HttpFacts, Request, ServerMachine, Verdict};
 use crate::error::{ErrorCode, RpcError};
+use crate::handler::Caller;
 use crate::header::decode_header_value;
 use crate::members::string_of;
 use crate::meta::MetaKey;
-use crate::method::{CallTool, ListTools, Method, name};
+use crate::method::{CallTool, Method, name};
 use crate::revision::Revision;
+use crate::types::utilities::LogLevel;
 
 /// How long a list may be kept, in milliseconds. Who may see it is never said to be everybody: a server may show each caller
 /// something else.
@@ -23,40 +27,87 @@ impl ServerMachine {
             Ok(revision) => revision,
             Err(error) => return request.fail(error, 400),
         };
-        let who = self.handler.implementation();
-        match request.method {
-            name::DISCOVER => {
-                let members = self.discover_members();
-                Verdict::Answer(Reply::result(&request.id, &members, &who, revision))
+        let who = &self.core.who;
+        if request.method == name::DISCOVER {
+            let members = self.discover_members();
+            return Verdict::Answer(Reply::result(&request.id, &members, who, revision));
+        }
+        let offers = &self.core.offers;
+        if let Some(list) = List::of(request.method).filter(|list| offers.has(*list)) {
+            if let Some(words) = request.foreign_cursor() {
+                return request.refuse(ErrorCode::INVALID_PARAMS, words);
             }
-            ListTools::NAME => match self.tools_members(&request, revision) {
-                Ok(mut members) => {
-                    members.push_str(&cache_hint());
-                    Verdict::Answer(Reply::result(&request.id, &members, &who, revision))
-                }
+            let mut members = self.list_members(list, revision);
+            members.push_str(&cache_hint());
+            return Verdict::Answer(Reply::result(&request.id, &members, who, revision));
+        }
+        if request.method == name::LISTEN && offers.has_changes() {
+            return match Subscription::read(request.id.clone(), &request.params.members, offers) {
+                Ok(subscription) => Verdict::Listen(subscription),
                 Err(words) => request.refuse(ErrorCode::INVALID_PARAMS, words),
-            },
-            CallTool::NAME => match self.check_repeated(&request, arrival) {
-                Ok(()) => self.call(request, revision),
-                Err(words) => request.fail(mismatch(words), 400),
-            },
-            method => {
-                let words = format!("this server has no method `{method}` in revision {revision}");
+            };
+        }
+        let caller = caller(&request, arrival, revision);
+        let log_level = match log_level(&request) {
+            Ok(level) => level,
+            Err(words) => return request.refuse(ErrorCode::INVALID_PARAMS, words),
+        };
+        match self.work(&request) {
+            None => {
+                let words = format!("this server has no method `{}` in revision {revision}", request.method);
                 request.fail(RpcError::new(ErrorCode::METHOD_NOT_FOUND, words), 404)
+            }
+            Some(Err(words)) => request.refuse(ErrorCode::INVALID_PARAMS, words),
+            Some(Ok(work)) => {
+                if request.method == CallTool::NAME
+                    && let Err(words) = self.check_repeated(&request, arrival)
+                {
+                    return request.fail(mismatch(words), 400);
+                }
+                self.run(request, work, caller, log_level)
             }
         }
     }
 
     fn discover_members(&self) -> String {
         let versions = RawJson::from_serialize(&supported());
-        let mut members = format!("\"supportedVersions\":{versions},\"capabilities\":{}", capabilities());
-        if let Some(instructions) = self.handler.instructions() {
+        let mut members = format!(
+            "\"supportedVersions\":{versions},\"capabilities\":{}",
+            self.core.offers.write(Revision::LATEST)
+        );
+        if let Some(instructions) = self.core.handler.instructions() {
             members.push_str(",\"instructions\":");
             members.push_str(RawJson::from_serialize(&instructions).as_str());
         }
         members.push_str(&cache_hint());
         members
     }
+}
+
+/// Who asks: each request says it for itself.
+fn caller(request: &Request<'_>, arrival: Arrival<'_>, revision: Revision) -> Caller {
+    let meta = request.params.meta.as_ref();
+    let object = |key: &str| {
+        meta.and_then(|meta| meta.get(key)).filter(|raw| raw.get().starts_with('{')).map(RawJson::from)
+    };
+    let principal = match arrival {
+        Arrival::Http(facts) => facts.principal.map(str::to_owned),
+        Arrival::Stream { .. } => None,
+    };
+    Caller {
+        revision,
+        capabilities: object(MetaKey::CLIENT_CAPABILITIES).unwrap_or_else(RawJson::empty_object),
+        info: object(MetaKey::CLIENT_INFO),
+        principal,
+    }
+}
+
+/// The least level of log messages that the request asks for; without it, none is sent.
+fn log_level(request: &Request<'_>) -> Result<Option<LogLevel>, String> {
+    let Some(raw) = request.params.meta.as_ref().and_then(|meta| meta.present(MetaKey::LOG_LEVEL)) else {
+        return Ok(None);
+    };
+    string_of(raw).as_deref().and_then(LogLevel::parse).map(Some).ok_or_else(unknown_level)
 }
 
 fn cache_hint() -> String {

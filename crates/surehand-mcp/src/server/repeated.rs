@@ -18,7 +18,7 @@ impl ServerMachine {
     /// In words, the first header that is absent, not readable or different.
     pub(super) fn check_repeated(&self, request: &Request<'_>, arrival: Arrival<'_>) -> Result<(), String> {
         let Arrival::Http(facts) = arrival else { return Ok(()) };
-        let tool = request.params.members.string("name").and_then(|name| self.handler.tool(&name));
+        let tool = request.params.members.string("name").and_then(|name| self.core.handler.tool(&name));
         let headers = tool.and_then(|tool| param_headers(&tool.input_schema).ok()).unwrap_or_default();
         if headers.is_empty() {
             return Ok(());

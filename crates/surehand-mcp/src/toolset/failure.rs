@@ -1,7 +1,7 @@
 use serde::Serialize;
 use surehand_model::RawJson;
 
-use crate::ToolOutput;
+use crate::{CallFailure, ToolOutput};
 
 /// Why a tool could not do what it was asked, in words a model can act on.
 ///
@@ -85,6 +85,14 @@ impl From<String> for ToolFailure {
 impl From<std::io::Error> for ToolFailure {
     fn from(error: std::io::Error) -> Self {
         Self::new(error.to_string())
+    }
+}
+
+/// So that `?` hands on what [`RequestContext::ask`](crate::RequestContext::ask) gives: the protocol tells the client what it
+/// really was.
+impl From<CallFailure> for ToolFailure {
+    fn from(failure: CallFailure) -> Self {
+        Self::new(failure.to_string())
     }
 }
 

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::task::Poll;
 
 use expect_test::expect;
 use schemars::JsonSchema;
@@ -63,7 +64,7 @@ fn order() -> ToolEntry {
 }
 
 fn run(entry: &ToolEntry, arguments: &str) -> ToolOutput {
-    let future = (entry.run)(RawJson::parse(arguments).unwrap());
+    let future = (entry.run)(RawJson::parse(arguments).unwrap(), RequestContext::detached());
     // Nothing in these tools waits, so one poll finishes them.
     let mut future = future;
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -91,3 +91,25 @@ impl ReadResult for CompleteResult {
         })
     }
 }
+
+/// At most so many values are sent. Source: MCP specification, "Completion".
+const VALUES: usize = 100;
+
+/// `"completion":{..}`.
+pub(crate) fn write_completion(result: &CompleteResult) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Written<'a> {
+        values: &'a [String],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<u64>,
+        has_more: bool,
+    }
+    let is_cut = result.values.len() > VALUES;
+    let written = Written {
+        values: &result.values[..result.values.len().min(VALUES)],
+        total: result.total.or(is_cut.then_some(result.values.len() as u64)),
+        has_more: result.has_more || is_cut,
+    };
+    format!("\"completion\":{}", RawJson::from_serialize(&written))
+}

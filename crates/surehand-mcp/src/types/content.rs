@@ -91,7 +91,7 @@ pub(crate) fn write_block(block: &ContentBlock, revision: Revision) -> RawJson {
     RawJson::from(&value)
 }
 
-fn contents_value(contents: &ResourceContents) -> serde_json::Value {
+pub(crate) fn contents_value(contents: &ResourceContents) -> serde_json::Value {
     let mut value = json!({"uri": contents.uri});
     if let Some(mime_type) = &contents.mime_type {
         value["mimeType"] = json!(mime_type);

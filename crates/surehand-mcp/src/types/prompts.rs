@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use surehand_model::{ContentBlock, Note, RawJson};
 
-use super::content::read_block;
-use super::{Page, ReadResult, Reporter, ShapeFault};
+use super::content::{read_block, write_block};
+use super::{Page, ReadResult, Reporter, ShapeFault, extra_members};
+use crate::handler::PromptOutput;
 use crate::members::Members;
+use crate::meta::push_member;
 use crate::method::{GetPrompt, ListPrompts, Method};
+use crate::revision::{Feature, Revision};
 
 /// A prompt that a server offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct Prompt {
     pub description: Option<String>,
     /// What can be filled in, in order.
     pub arguments: Vec<PromptArgument>,
-    /// The whole entry as it came.
+    /// The whole entry as it came. Of a server's own: what is to be said beside the members above, such as `icons`.
     pub raw: RawJson,
 }
 
@@ -36,6 +39,32 @@ pub struct PromptArgument {
     pub description: Option<String>,
     /// It must be given.
     pub required: bool,
+}
+
+impl Prompt {
+    /// A prompt without anything to fill in.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: Some(description.into()),
+            arguments: Vec::new(),
+            raw: RawJson::empty_object(),
+        }
+    }
+
+    /// With something more to fill in.
+    #[must_use]
+    pub fn with_argument(
+        mut self,
+        name: impl Into<String>,
+        description: impl Into<String>,
+        required: bool,
+    ) -> Self {
+        let (name, description) = (name.into(), Some(description.into()));
+        self.arguments.push(PromptArgument { name, title: None, description, required });
+        self
+    }
 }
 
 /// What `prompts/get` asks.
@@ -125,4 +154,59 @@ impl ReadResult for GetPromptResult {
         }
         Ok(Self { description: members.string("description"), messages, notes, raw: result.clone() })
     }
+}
+
+/// A prompt as a revision knows it.
+pub(crate) fn write_prompt(prompt: &Prompt, revision: Revision) -> String {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<&'a str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        arguments: Vec<Argument<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Argument<'a> {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        description: Option<&'a str>,
+        required: bool,
+    }
+    let has_titles = revision.has(Feature::Titles);
+    let arguments = prompt.arguments.iter().map(|argument| Argument {
+        name: &argument.name,
+        title: argument.title.as_deref().filter(|_| has_titles),
+        description: argument.description.as_deref(),
+        required: argument.required,
+    });
+    let written = RawJson::from_serialize(&Written {
+        name: &prompt.name,
+        title: prompt.title.as_deref().filter(|_| has_titles),
+        description: prompt.description.as_deref(),
+        arguments: arguments.collect(),
+    });
+    extra_members(&written, &prompt.raw, &["title"], revision)
+}
+
+/// A prompt filled in, as `description` and `messages`, without braces.
+pub(crate) fn write_prompt_output(output: &PromptOutput, revision: Revision) -> String {
+    let mut members = String::from("{");
+    if let Some(description) = &output.description {
+        push_member(&mut members, "description", RawJson::from_serialize(description).as_str());
+    }
+    let messages: Vec<String> = output
+        .messages
+        .iter()
+        .map(|message| {
+            let content = write_block(&message.content, revision);
+            format!("{{\"role\":{},\"content\":{content}}}", RawJson::from_serialize(&message.role))
+        })
+        .collect();
+    push_member(&mut members, "messages", &format!("[{}]", messages.join(",")));
+    members.split_off(1)
 }

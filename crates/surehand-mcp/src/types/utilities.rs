@@ -1,5 +1,7 @@
 //! Progress, log messages and cancellation. Source: MCP specification, "Utilities".
 
+use std::fmt;
+
 use serde_json::value::RawValue;
 use surehand_model::RawJson;
 
@@ -23,6 +25,68 @@ pub(crate) fn read_progress(params: Option<&RawValue>) -> Option<(Id, Progress)>
     let token = Id::read(members.get("progressToken")?)?;
     let progress = members.number("progress")?;
     Some((token, Progress { progress, total: members.number("total"), message: members.string("message") }))
+}
+
+/// How much a log message matters, least first.
+///
+/// Source: RFC 5424, section 6.2.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// For whoever looks for a fault.
+    Debug,
+    /// All is well.
+    Info,
+    /// All is well, and worth noticing.
+    Notice,
+    /// Something may go wrong.
+    Warning,
+    /// Something went wrong.
+    Error,
+    /// Something that others need went wrong.
+    Critical,
+    /// Somebody must act now.
+    Alert,
+    /// Nothing works.
+    Emergency,
+}
+
+impl LogLevel {
+    /// Every level, least first.
+    pub const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    /// As it stands on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+
+    /// The level of that name, exactly.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == text)
+    }
+}
+
+impl fmt::Display for LogLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// Something that a server logs.

@@ -1,16 +1,17 @@
 //! What is not ours to read goes through both machines, and through a relay made of them, byte for byte.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use surehand_mcp::{
     Arrival, BoxFuture, CallFailure, CallToolParams, CallToolResult, ClientCapabilities, EnvelopeLimits,
-    Exchange, Implementation, Incoming, Page, ReadResult, Revision, RpcError, ServerHandler, ServerMachine,
-    Speaker, ToolInvocation, ToolOutput, Verdict,
+    Exchange, Implementation, Incoming, Negotiated, Page, ReadResult, Revision, RpcError, ServerHandler,
+    ServerMachine, Speaker, ToolInvocation, ToolOutput, Verdict,
 };
 use surehand_model::{RawJson, Tool};
 
 use crate::any_json::{any_id, any_object, any_value, unknown_members};
+use crate::fixture::{Outgoing, machine_of, run};
 use crate::server::Echo;
 
 fn me() -> Implementation {
@@ -18,11 +19,29 @@ fn me() -> Implementation {
 }
 
 fn machine(handler: impl ServerHandler) -> ServerMachine {
-    ServerMachine::new(Arc::new(handler), EnvelopeLimits::default())
+    machine_of(handler)
 }
 
-fn arrival(revision: Revision) -> Arrival<'static> {
-    Arrival::Stream { negotiated: Some(revision).filter(|revision| !revision.is_modern()) }
+fn session(revision: Revision) -> Option<Negotiated> {
+    Some(revision).filter(|revision| !revision.is_modern()).map(Negotiated::new)
+}
+
+/// A tool that gives what it is told to, and tells what reached it.
+struct Giving(Result<ToolOutput, CallFailure>, Arc<Mutex<Option<RawJson>>>);
+
+impl ServerHandler for Giving {
+    fn implementation(&self) -> Implementation {
+        Echo.implementation()
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        Echo.tools()
+    }
+
+    fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
+        *self.1.lock().unwrap() = Some(call.arguments);
+        Box::pin(async { self.0.clone() })
+    }
 }
 
 /// What a client makes of the server's answer to a call whose tool gives `given`.
@@ -36,11 +55,15 @@ fn called(
     let id = exchange.begin(());
     let params = CallToolParams { name: "echo".to_owned(), arguments: Some(arguments.clone()) };
     let sent = speaker.request(id, "tools/call", Some(&RawJson::from_serialize(&params)), true);
-    let mut verdicts = machine(Echo).receive(&sent, arrival(revision));
-    let Some(Verdict::Call(call)) = verdicts.pop() else { panic!("{sent}") };
-    let answer = call.finish(given).body;
+    let reached = Arc::new(Mutex::new(None));
+    let session = session(revision);
+    let mut verdicts =
+        machine(Giving(given, reached.clone())).receive(&sent, Arrival::Stream { session: session.as_ref() });
+    let Some(Verdict::Run(request)) = verdicts.pop() else { panic!("{sent}") };
+    let answer = run(request, Outgoing::default()).body;
     let Some(Incoming::Answer { outcome, .. }) = exchange.receive(&answer).pop() else { panic!("{answer}") };
-    (call.arguments, outcome)
+    let reached = reached.lock().unwrap().take();
+    (reached.unwrap(), outcome)
 }
 
 /// A server that offers what another one defined.
@@ -64,7 +87,8 @@ fn listed(handler: impl ServerHandler, revision: Revision) -> Page<Tool> {
     let speaker = Speaker::new(revision, &me(), ClientCapabilities::default());
     let mut exchange = Exchange::new(Some(revision), EnvelopeLimits::default());
     let sent = speaker.request(exchange.begin(()), "tools/list", None, false);
-    let mut verdicts = machine(handler).receive(&sent, arrival(revision));
+    let session = session(revision);
+    let mut verdicts = machine(handler).receive(&sent, Arrival::Stream { session: session.as_ref() });
     let Some(Verdict::Answer(reply)) = verdicts.pop() else { panic!("{sent}") };
     let mut incoming = exchange.receive(&reply.body);
     let Some(Incoming::Answer { outcome: Ok(result), .. }) = incoming.pop() else { panic!("{}", reply.body) };
@@ -139,7 +163,7 @@ proptest! {
     fn an_id_comes_back_as_it_was_written(id in any_id()) {
         for method in ["ping", "tools/list", "no/such"] {
             let sent = format!(r#"{{"jsonrpc":"2.0","method":"{method}","id" : {id} }}"#);
-            let mut verdicts = machine(Echo).receive(&sent, arrival(Revision::V2025_11_25));
+            let mut verdicts = machine(Echo).receive(&sent, Arrival::Stream { session: session(Revision::V2025_11_25).as_ref() });
             let Some(Verdict::Answer(reply)) = verdicts.pop() else { panic!("{sent}") };
             prop_assert!(reply.body.starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"#)), "{}", reply.body);
         }
@@ -151,7 +175,7 @@ proptest! {
         at in 0_usize..3,
     ) {
         let refused = |text: &str| {
-            let mut verdicts = machine(Echo).receive(text, arrival(Revision::V2025_11_25));
+            let mut verdicts = machine(Echo).receive(text, Arrival::Stream { session: session(Revision::V2025_11_25).as_ref() });
             matches!(verdicts.pop(), Some(Verdict::Answer(reply)) if reply.body.contains("stands twice"))
         };
         for key in ["id", "method", "params"] {

@@ -1,12 +1,10 @@
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
-
 use surehand_mcp::{
-    Arrival, BoxFuture, CallFailure, EnvelopeLimits, HttpFacts, HttpSession, Implementation, PendingCall,
-    Reply, ServerHandler, ServerMachine, ToolInvocation, ToolOutput, Verdict,
+    Arrival, BoxFuture, CallFailure, HttpFacts, HttpSession, Implementation, Negotiated, Reply,
+    ServerHandler, ServerMachine, ToolInvocation, ToolOutput, Verdict,
 };
 use surehand_model::{RawJson, Tool, ToolAnnotations};
 
+use crate::fixture::{Outgoing, machine_of, run};
 use crate::transcript::{assert_same, message, read};
 
 /// One tool that gives its arguments back, and fails when told to.
@@ -39,17 +37,7 @@ impl ServerHandler for Echo {
 }
 
 fn machine() -> ServerMachine {
-    ServerMachine::new(Arc::new(Echo), EnvelopeLimits::default())
-}
-
-/// Nothing here waits, so one look is enough.
-fn run(machine: &ServerMachine, call: &PendingCall) -> Reply {
-    let invocation = ToolInvocation { name: &call.name, arguments: call.arguments.clone() };
-    let mut future = machine.handler().call(invocation);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(outcome) => call.finish(outcome),
-        Poll::Pending => panic!("the tool waits"),
-    }
+    machine_of(Echo)
 }
 
 /// What the server sends for one message, in words where it sends nothing.
@@ -60,10 +48,13 @@ fn answer(machine: &ServerMachine, text: &str, arrival: Arrival<'_>) -> Vec<(Str
         .into_iter()
         .filter_map(|verdict| match verdict {
             Verdict::Answer(answer) => Some(reply(answer)),
-            Verdict::Open { reply: answer, .. } => Some(reply(answer)),
-            Verdict::Call(call) => Some(reply(run(machine, &call))),
+            Verdict::Open { reply: answer, .. } | Verdict::SetLevel { reply: answer, .. } => {
+                Some(reply(answer))
+            }
+            Verdict::Run(request) => Some(reply(run(request, Outgoing::default()))),
             Verdict::Cancel(id) => Some((format!("{{\"cancel\":{id}}}"), 202)),
             Verdict::Nothing => None,
+            other => panic!("nothing here asks for {other:?}"),
         })
         .collect()
 }
@@ -73,7 +64,9 @@ fn a_server_over_streams_does_as_the_transcripts_say() {
     for file in ["server-legacy.md", "server-modern.md", "server-both.md"] {
         for transcript in read(file) {
             let machine = machine();
-            let negotiated = Some(transcript.revision).filter(|revision| !revision.is_modern());
+            let session = Some(transcript.revision).filter(|revision| !revision.is_modern());
+            let session = session.map(Negotiated::new);
+            let session = session.as_ref();
             let mut answers: Vec<(String, u16)> = Vec::new();
             for line in &transcript.lines {
                 if let Some(sent) = line.strip_prefix("-> ") {
@@ -83,7 +76,7 @@ fn a_server_over_streams_does_as_the_transcripts_say() {
                         "{}: more is answered than is written, before {line}",
                         transcript.name
                     );
-                    answers = answer(&machine, &message(sent), Arrival::Stream { negotiated });
+                    answers = answer(&machine, &message(sent), Arrival::Stream { session });
                 } else if let Some(expected) = line.strip_prefix("<- ") {
                     assert!(!answers.is_empty(), "{}: nothing is answered where {line} is", transcript.name);
                     assert_same(&transcript.name, &answers.remove(0).0, &message(expected));
@@ -99,10 +92,11 @@ fn a_server_over_streams_does_as_the_transcripts_say() {
 /// One HTTP request: its headers in the form `version=.. method=.. name=.. session=..`, the body; then status and error code.
 fn http(headers: &str, body: &str) -> (u16, i64) {
     let value = |key: &str| headers.split(' ').find_map(|pair| pair.strip_prefix(&format!("{key}=")));
-    let session = match value("session") {
-        None => HttpSession::Absent,
-        Some("lost") => HttpSession::Lost,
-        Some(version) => HttpSession::Open(surehand_mcp::Revision::parse(version).unwrap()),
+    let open = value("session").and_then(surehand_mcp::Revision::parse).map(Negotiated::new);
+    let session = match (value("session"), &open) {
+        (None, _) => HttpSession::Absent,
+        (Some(_), None) => HttpSession::Lost,
+        (Some(_), Some(open)) => HttpSession::Open(open),
     };
     let facts = HttpFacts {
         version: value("version"),
@@ -110,6 +104,7 @@ fn http(headers: &str, body: &str) -> (u16, i64) {
         name: value("name"),
         params: &[],
         session,
+        principal: None,
     };
     let meta = |version: &str| {
         format!(
@@ -214,7 +209,7 @@ impl ServerHandler for Repeating {
 
 #[test]
 fn a_call_whose_headers_say_something_else_than_its_arguments_reaches_no_tool() {
-    let machine = ServerMachine::new(Arc::new(Repeating), EnvelopeLimits::default());
+    let machine = machine_of(Repeating);
     let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     type Params<'a> = &'a [(&'a str, Option<&'a str>)];
     let cases: [(&str, Params<'_>, Option<&str>); 18] = [
@@ -283,6 +278,7 @@ fn a_call_whose_headers_say_something_else_than_its_arguments_reaches_no_tool() 
             name: Some("echo"),
             params,
             session: HttpSession::Absent,
+            principal: None,
         };
         let body = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{arguments},"_meta":{meta}}}}}"#
@@ -299,6 +295,6 @@ fn a_call_whose_headers_say_something_else_than_its_arguments_reaches_no_tool() 
     let body = format!(
         r#"{{"id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"region":"eu"}},"_meta":{meta}}}}}"#
     );
-    let (body, _) = answer(&machine, &message(&body), Arrival::Stream { negotiated: None }).pop().unwrap();
+    let (body, _) = answer(&machine, &message(&body), Arrival::Stream { session: None }).pop().unwrap();
     assert!(body.contains(r#""resultType":"complete""#), "{body}");
 }

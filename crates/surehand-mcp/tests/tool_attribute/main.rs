@@ -18,5 +18,5 @@ async fn call(
     arguments: &str,
 ) -> Result<ToolOutput, CallFailure> {
     let arguments = RawJson::parse(arguments).unwrap();
-    server.call(ToolInvocation { name, arguments }).await
+    server.call(ToolInvocation::detached(name, arguments)).await
 }

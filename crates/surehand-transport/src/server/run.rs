@@ -12,7 +12,7 @@ pub(crate) async fn run_tool(
     arguments: RawJson,
 ) -> Result<ToolOutput, CallFailure> {
     // The handler may panic before it gives a future, too.
-    let run = AssertUnwindSafe(async { handler.call(ToolInvocation { name, arguments }).await });
+    let run = AssertUnwindSafe(async { handler.call(ToolInvocation::detached(name, arguments)).await });
     run.catch_unwind().await.unwrap_or_else(|panic| {
         let what = words_of(&*panic);
         Err(CallFailure::Internal(format!("the tool `{name}` panicked: {what}")))

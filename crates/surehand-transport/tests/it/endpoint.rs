@@ -198,7 +198,7 @@ async fn a_server_that_is_dropped_ends_the_calls_it_runs() {
     };
     assert!(told.contains("a request with id 1 is still running"), "{told}");
     drop(server);
-    let dropped = ToolInvocation { name: "dropped", arguments: RawJson::empty_object() };
+    let dropped = ToolInvocation::detached("dropped", RawJson::empty_object());
     let ended = tokio::time::timeout(std::time::Duration::from_secs(10), handler.call(dropped)).await;
     assert_eq!(ended, Ok(Ok(ToolOutput::text("a call was dropped"))));
 }

@@ -52,7 +52,7 @@ impl World {
 
     async fn call(&self, name: &str, arguments: serde_json::Value) -> ToolOutput {
         let arguments = RawJson::from(&arguments);
-        self.server.call(ToolInvocation { name, arguments }).await.unwrap()
+        self.server.call(ToolInvocation::detached(name, arguments)).await.unwrap()
     }
 
     /// The texts, with the folder's own name taken out.
@@ -394,7 +394,7 @@ async fn several_directories_are_one_server() {
     let server = server(Options { roots, limits: Limits::default() });
     let read = async |path: &Path| {
         let arguments = RawJson::from(&json!({ "path": path }));
-        let output = server.call(ToolInvocation { name: "read_text_file", arguments }).await.unwrap();
+        let output = server.call(ToolInvocation::detached("read_text_file", arguments)).await.unwrap();
         block_text(&output.content[0])
     };
     assert_eq!(read(Path::new("a")).await, "first");
@@ -412,7 +412,7 @@ async fn without_a_directory_nothing_is_allowed() {
     let server = server(Options { roots: Vec::new(), limits: Limits::default() });
     for name in ["read_text_file", "list_directory", "get_file_info"] {
         let arguments = RawJson::from(&json!({ "path": "/etc/passwd" }));
-        let output = server.call(ToolInvocation { name, arguments }).await.unwrap();
+        let output = server.call(ToolInvocation::detached(name, arguments)).await.unwrap();
         assert!(output.is_error && block_text(&output.content[0]).contains("Allowed: none."));
     }
 }

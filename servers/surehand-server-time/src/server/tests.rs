@@ -12,7 +12,7 @@ fn options() -> Options {
 
 async fn call(name: &str, arguments: &str) -> ToolOutput {
     let arguments = RawJson::parse(arguments).unwrap();
-    server(options()).call(ToolInvocation { name, arguments }).await.unwrap()
+    server(options()).call(ToolInvocation::detached(name, arguments)).await.unwrap()
 }
 
 /// The text, and the structured part below it.

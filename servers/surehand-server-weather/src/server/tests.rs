@@ -78,7 +78,7 @@ impl Fake {
 
     async fn call(&self, arguments: &str) -> ToolOutput {
         let arguments = RawJson::parse(arguments).unwrap();
-        self.server.call(ToolInvocation { name: "get_weather", arguments }).await.unwrap()
+        self.server.call(ToolInvocation::detached("get_weather", arguments)).await.unwrap()
     }
 
     fn asked(&self) -> Vec<String> {
@@ -176,7 +176,7 @@ async fn a_service_that_cannot_be_reached_may_be_tried_again() {
     drop(listener);
     let arguments = RawJson::parse(r#"{"city":"Oslo"}"#).unwrap();
     let output =
-        server(options(&base)).call(ToolInvocation { name: "get_weather", arguments }).await.unwrap();
+        server(options(&base)).call(ToolInvocation::detached("get_weather", arguments)).await.unwrap();
     let shown = text(&output);
     assert!(
         output.is_error && shown.contains("cannot be asked") && shown.contains(r#""retryable":true"#),
