@@ -20,8 +20,8 @@ pub use http::{
 };
 pub use lines::{Line, LineReader, LineSplitter};
 pub use server::{
-    Caller, Gate, GateDocument, GateRefusal, HttpServer, HttpServerError, HttpServerOptions, ServeError,
-    serve_http, serve_stdio, serve_streams,
+    Caller, Gate, GateDocument, GateRefusal, HttpServer, HttpServerError, HttpServerOptions, SealKey,
+    SealKeyError, ServeError, serve_http, serve_stdio, serve_streams,
 };
 pub use sse::{SseDecoder, SseError, SseEvent};
 pub use surehand_mcp::{

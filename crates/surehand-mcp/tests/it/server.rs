@@ -53,7 +53,8 @@ fn answer(machine: &ServerMachine, text: &str, arrival: Arrival<'_>) -> Vec<(Str
             }
             Verdict::Run(request) => Some(reply(run(request, Outgoing::default()))),
             Verdict::Cancel(id) => Some((format!("{{\"cancel\":{id}}}"), 202)),
-            Verdict::Nothing => None,
+            // Nothing was asked here.
+            Verdict::Answered { .. } | Verdict::Nothing => None,
             other => panic!("nothing here asks for {other:?}"),
         })
         .collect()

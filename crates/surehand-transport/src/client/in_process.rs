@@ -32,7 +32,8 @@ impl InProcess {
     ) -> Result<CallOutcome, ClientError> {
         let run = run_tool(&*self.handler, name, arguments.clone());
         let outcome = timeout(after, run).await.map_err(|_| ClientError::Timeout { after })?;
-        let output = outcome.map_err(|failure| ClientError::from(failure.to_rpc_error()))?.with_text();
+        let output =
+            outcome.map_err(|failure| ClientError::from(failure.to_rpc_error(Revision::LATEST)))?.with_text();
         let raw = encode_output(&output, Revision::LATEST);
         Ok(CallOutcome {
             content: output.content,

@@ -13,7 +13,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use surehand_mcp::{
-    Arrival, EnvelopeLimits, Id, PendingCall, Reply, Revision, ServerHandler, ServerMachine, Verdict,
+    Arrival, EnvelopeLimits, Id, Negotiated, PendingRequest, Reply, ServerHandler, ServerMachine, Verdict,
 };
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -23,7 +23,8 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::run::run_tool;
+use super::outbox::NoWayBack;
+use super::seal::Seal;
 use crate::lines::{Line, LineReader};
 use crate::outgoing::Outgoing;
 
@@ -41,6 +42,9 @@ pub enum ServeError {
     /// What comes in cannot be read.
     #[error("the client's messages cannot be read")]
     Read(#[source] io::Error),
+    /// The system has no randomness to give.
+    #[error("no key could be made for what clients carry")]
+    Seal(#[source] io::Error),
     /// What goes out cannot be written; mostly the client is gone.
     #[error("the client no longer reads")]
     Write(#[source] io::Error),
@@ -129,8 +133,9 @@ async fn serve(
     outgoing: Arc<Outgoing>,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
+    let seal = Arc::new(Seal::of_this_process().map_err(ServeError::Seal)?);
     let mut session = StreamSession {
-        machine: ServerMachine::new(handler, limits),
+        machine: ServerMachine::new(handler, limits, seal),
         negotiated: None,
         calls: JoinSet::new(),
         running: HashMap::new(),
@@ -175,7 +180,7 @@ async fn serve(
 
 struct StreamSession {
     machine: ServerMachine,
-    negotiated: Option<Revision>,
+    negotiated: Option<Negotiated>,
     calls: JoinSet<Id>,
     running: HashMap<Id, AbortHandle>,
     outgoing: Arc<Outgoing>,
@@ -183,14 +188,28 @@ struct StreamSession {
 
 impl StreamSession {
     async fn receive(&mut self, line: &str) {
-        for verdict in self.machine.receive(line, Arrival::Stream { negotiated: self.negotiated }) {
+        for verdict in self.machine.receive(line, Arrival::Stream { session: self.negotiated.as_ref() }) {
             match verdict {
                 Verdict::Answer(reply) => self.outgoing.push_anyway(&reply.body),
-                Verdict::Open { revision, reply } => {
-                    self.negotiated = Some(revision);
+                Verdict::Open { session, reply } => {
+                    self.negotiated = Some(session);
                     self.outgoing.push_anyway(&reply.body);
                 }
-                Verdict::Call(call) => self.call(call).await,
+                Verdict::Run(request) => self.run(request).await,
+                Verdict::Subscribe { reply, .. } | Verdict::Unsubscribe { reply, .. } => {
+                    self.outgoing.push_anyway(&reply.body);
+                }
+                Verdict::SetLevel { level, reply } => {
+                    if let Some(session) = &mut self.negotiated {
+                        session.log_level = Some(level);
+                    }
+                    self.outgoing.push_anyway(&reply.body);
+                }
+                Verdict::Listen(subscription) => {
+                    let reply = Reply::internal(&subscription.id, "nothing can be listened for here");
+                    self.outgoing.push_anyway(&reply.body);
+                }
+                Verdict::Answered { .. } => {}
                 Verdict::Cancel(id) => {
                     if let Some(call) = self.running.remove(&id) {
                         call.abort();
@@ -201,18 +220,17 @@ impl StreamSession {
         }
     }
 
-    async fn call(&mut self, call: PendingCall) {
-        if self.running.contains_key(&call.id) {
-            self.outgoing.push_anyway(&call.id_in_use().body);
+    async fn run(&mut self, request: PendingRequest) {
+        let id = request.id.clone();
+        if self.running.contains_key(&id) {
+            self.outgoing.push_anyway(&Reply::id_in_use(&id).body);
             return;
         }
-        let id = call.id.clone();
-        let handler = self.machine.handler().clone();
         let outgoing = self.outgoing.clone();
+        let done = id.clone();
         let mut run = Box::pin(async move {
-            let outcome = run_tool(&*handler, &call.name, call.arguments.clone()).await;
-            outgoing.push_anyway(&call.finish(outcome).body);
-            call.id
+            outgoing.push_anyway(&request.run(Arc::new(NoWayBack)).await.body);
+            done
         });
         let at_once = poll_fn(|context| Poll::Ready(run.as_mut().poll(context).is_ready())).await;
         if !at_once {

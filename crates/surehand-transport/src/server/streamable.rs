@@ -18,8 +18,8 @@ use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::any;
 use surehand_mcp::{
-    Arrival, CallFailure, EnvelopeLimits, HttpFacts, HttpSession, PendingCall, Reply, ServerHandler,
-    ServerMachine, Verdict,
+    Arrival, EnvelopeLimits, HttpFacts, HttpSession, PendingRequest, Reply, ServerHandler, ServerMachine,
+    Verdict,
 };
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -31,7 +31,8 @@ use tokio_util::task::TaskTracker;
 pub use self::gate::{Caller, Gate, GateDocument, GateRefusal};
 use self::guard::Guard;
 use self::sessions::Sessions;
-use super::run::run_tool;
+use super::outbox::NoWayBack;
+use super::seal::Seal;
 
 /// How long requests may still take once the server is asked to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
@@ -83,6 +84,9 @@ pub enum HttpServerError {
         /// The system's words.
         source: io::Error,
     },
+    /// The system has no randomness to give.
+    #[error("no key could be made for what clients carry")]
+    Seal(#[source] io::Error),
     /// The path does not start with a slash, or holds characters that no path has.
     #[error("`{path}` is not a path to serve under")]
     Path {
@@ -134,13 +138,14 @@ pub async fn serve_http(
         return Err(HttpServerError::Path { path: options.path });
     }
     let listen_error = |source| HttpServerError::Listen { address: options.listen, source };
+    let seal = Seal::of_this_process().map_err(HttpServerError::Seal)?;
     let listener = TcpListener::bind(options.listen).await.map_err(listen_error)?;
     let address = listener.local_addr().map_err(listen_error)?;
     let limits = EnvelopeLimits { bytes: options.body_limit, ..EnvelopeLimits::default() };
     // Cancelled too when the server is dropped, so that no call outlives it.
     let ended = stop.child_token();
     let endpoint = Arc::new(Endpoint {
-        machine: ServerMachine::new(handler, limits),
+        machine: ServerMachine::new(handler, limits, Arc::new(seal)),
         guard: Guard::new(address.ip(), &options.allowed_hosts, &options.allowed_origins),
         documents: options
             .gate
@@ -284,6 +289,8 @@ impl Endpoint {
             .filter(|(name, _)| name.as_str().starts_with("mcp-param-"))
             .map(|(name, value)| (name.as_str(), value.to_str().ok()))
             .collect();
+        let open = session_id.and_then(|id| self.sessions.negotiated(id));
+        let caller = head.extensions.get::<Caller>();
         let facts = HttpFacts {
             version: text_of(headers, "mcp-protocol-version"),
             method: text_of(headers, "mcp-method"),
@@ -291,22 +298,34 @@ impl Endpoint {
             params: &params,
             session: match session_id {
                 None => HttpSession::Absent,
-                Some(id) => self.sessions.revision(id).map_or(HttpSession::Lost, HttpSession::Open),
+                Some(_) => open.as_ref().map_or(HttpSession::Lost, HttpSession::Open),
             },
+            principal: caller.and_then(|caller| caller.principal.as_deref()),
         };
         // Over HTTP an array is never taken, so there is exactly one verdict.
         match self.machine.receive(text, Arrival::Http(facts)).pop() {
             Some(Verdict::Answer(reply)) => respond(&reply),
-            Some(Verdict::Open { revision, reply }) => {
+            Some(Verdict::Open { session, reply }) => {
                 let mut response = respond(&reply);
-                if let Some(id) = self.sessions.open(revision)
+                if let Some(id) = self.sessions.open(session)
                     && let Ok(id) = HeaderValue::from_str(&id)
                 {
                     response.headers_mut().insert(SESSION_HEADER, id);
                 }
                 response
             }
-            Some(Verdict::Call(call)) => respond(&self.call(call, session_id).await),
+            Some(Verdict::Run(request)) => respond(&self.run(request, session_id).await),
+            Some(Verdict::Subscribe { reply, .. } | Verdict::Unsubscribe { reply, .. }) => respond(&reply),
+            Some(Verdict::SetLevel { level, reply }) => {
+                if let Some(session) = session_id {
+                    self.sessions.set_level(session, level);
+                }
+                respond(&reply)
+            }
+            Some(Verdict::Listen(subscription)) => {
+                respond(&Reply::internal(&subscription.id, "nothing can be listened for here"))
+            }
+            Some(Verdict::Answered { .. }) => accepted(),
             Some(Verdict::Cancel(id)) => {
                 if let Some(session) = session_id {
                     self.sessions.cancel(session, &id);
@@ -317,30 +336,30 @@ impl Endpoint {
         }
     }
 
-    async fn call(&self, call: PendingCall, session: Option<&str>) -> Reply {
+    async fn run(&self, request: PendingRequest, session: Option<&str>) -> Reply {
+        let id = request.id.clone();
         let Ok(place) = self.free.clone().try_acquire_owned() else {
-            return call.finish(Err(CallFailure::Internal("too many calls are running already".to_owned())));
+            return Reply::internal(&id, "too many calls are running already");
         };
-        let handler = self.machine.handler().clone();
-        if call.revision.is_modern() {
+        let outbox = Arc::new(NoWayBack);
+        if request.revision.is_modern() {
             // Hanging up drops this future, and with it the call: in this era that is how a client cancels.
-            let outcome = run_tool(&*handler, &call.name, call.arguments.clone()).await;
-            return call.finish(outcome);
+            return request.run(outbox).await;
         }
         let cancelled = self.stop.child_token();
-        let key = session.map(|session| (session.to_owned(), call.id.clone()));
+        let key = session.map(|session| (session.to_owned(), id.clone()));
         if let Some((session, id)) = &key
             && !self.sessions.begin(session, id, cancelled.clone())
         {
-            return call.id_in_use();
+            return Reply::id_in_use(&id);
         }
         let (sender, receiver) = oneshot::channel();
         let sessions = self.sessions.clone();
         self.calls.spawn(async move {
             let _place = place;
             let reply = tokio::select! {
-                outcome = run_tool(&*handler, &call.name, call.arguments.clone()) => call.finish(outcome),
-                () = cancelled.cancelled() => call.cancelled(),
+                reply = request.run(outbox) => reply,
+                () = cancelled.cancelled() => Reply::cancelled(&id),
             };
             if let Some((session, id)) = &key {
                 sessions.end(session, id);
@@ -410,7 +429,9 @@ fn not_allowed() -> Response<Body> {
 mod tests {
     use std::future::pending;
 
-    use surehand_mcp::{BoxFuture, Implementation, Revision, ToolInvocation, ToolOutput};
+    use surehand_mcp::{
+        BoxFuture, CallFailure, Implementation, Negotiated, Revision, ToolInvocation, ToolOutput,
+    };
     use surehand_model::Tool;
 
     use super::*;
@@ -434,7 +455,11 @@ mod tests {
 
     fn endpoint() -> Endpoint {
         Endpoint {
-            machine: ServerMachine::new(Arc::new(Silent), EnvelopeLimits::default()),
+            machine: ServerMachine::new(
+                Arc::new(Silent),
+                EnvelopeLimits::default(),
+                Arc::new(Seal::of_this_process().unwrap()),
+            ),
             guard: Guard::new(Ipv4Addr::LOCALHOST.into(), &[], &[]),
             gate: None,
             documents: HashMap::new(),
@@ -457,7 +482,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_beyond_those_that_may_run_at_once_is_refused() {
         let endpoint = endpoint();
-        let session = endpoint.sessions.open(Revision::V2025_06_18).unwrap();
+        let session = endpoint.sessions.open(Negotiated::new(Revision::V2025_06_18)).unwrap();
         let call = |id: u32| {
             let body = format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{}}}}}}"#

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use surehand_mcp::{Id, Revision};
+use surehand_mcp::{Id, LogLevel, Negotiated};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -19,14 +19,14 @@ pub(super) struct Sessions {
 
 #[derive(Debug)]
 struct Session {
-    revision: Revision,
+    negotiated: Negotiated,
     used: Instant,
     calls: HashMap<Id, CancellationToken>,
 }
 
 impl Sessions {
     /// A new session's id; none when the system has no randomness to give, and then there is no session.
-    pub(super) fn open(&self, revision: Revision) -> Option<String> {
+    pub(super) fn open(&self, negotiated: Negotiated) -> Option<String> {
         let mut random = [0u8; 16];
         getrandom::fill(&mut random).ok()?;
         let id: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -34,12 +34,12 @@ impl Sessions {
         if sessions.len() >= LIMIT {
             make_room(&mut sessions);
         }
-        sessions.insert(id.clone(), Session { revision, used: Instant::now(), calls: HashMap::new() });
+        sessions.insert(id.clone(), Session { negotiated, used: Instant::now(), calls: HashMap::new() });
         Some(id)
     }
 
-    /// The revision of a session that is open. Using it keeps it.
-    pub(super) fn revision(&self, id: &str) -> Option<Revision> {
+    /// What the handshake of an open session settled on. Using it keeps it.
+    pub(super) fn negotiated(&self, id: &str) -> Option<Negotiated> {
         let mut sessions = self.lock();
         let session = sessions.get_mut(id)?;
         if session.calls.is_empty() && session.used.elapsed() > IDLE {
@@ -47,7 +47,14 @@ impl Sessions {
             return None;
         }
         session.used = Instant::now();
-        Some(session.revision)
+        Some(session.negotiated.clone())
+    }
+
+    /// The least level of log messages that the client wants.
+    pub(super) fn set_level(&self, id: &str, level: LogLevel) {
+        if let Some(session) = self.lock().get_mut(id) {
+            session.negotiated.log_level = Some(level);
+        }
     }
 
     /// Ends a session and its calls. Says whether there was one.
