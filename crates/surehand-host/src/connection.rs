@@ -212,8 +212,9 @@ fn target_of(
             };
             Ok((Target::Child(spec), HashMap::new()))
         }
-        Launch::Http { url, headers, .. } => {
-            Ok((Target::Http(HttpTarget { url: url.clone(), headers: headers.clone() }), HashMap::new()))
+        Launch::Http { url, headers, sse } => {
+            let target = HttpTarget { url: url.clone(), headers: headers.clone() };
+            Ok((if *sse { Target::Sse(target) } else { Target::Http(target) }, HashMap::new()))
         }
         Launch::Bundled { name, options } => {
             let found = around.bundled.iter().find(|server| &server.name == name);

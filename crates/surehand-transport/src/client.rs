@@ -13,6 +13,7 @@ mod resources;
 mod streamable;
 mod tools;
 mod utilities;
+mod waiting;
 
 use std::fmt;
 use std::sync::Arc;
@@ -89,7 +90,13 @@ impl Client {
                 (Wire::Child(wire), opened.server, opened.notes)
             }
             Target::Http(target) => {
-                let (wire, opened) = HttpWire::open(target, options, http.clone(), questions.clone()).await?;
+                let (wire, opened) =
+                    HttpWire::open(target, false, options, http.clone(), questions.clone()).await?;
+                (Wire::Http(wire), opened.server, opened.notes)
+            }
+            Target::Sse(target) => {
+                let (wire, opened) =
+                    HttpWire::open(target, true, options, http.clone(), questions.clone()).await?;
                 (Wire::Http(wire), opened.server, opened.notes)
             }
             Target::InProcess(handler) => {

@@ -14,16 +14,6 @@ pub fn check(settings: &Settings) -> Vec<Problem> {
             Some(file) => format!("{}, server `{}`", file.display(), server.name),
             None => format!("server `{}`", server.name),
         };
-        if let Launch::Http { sse: true, .. } = server.launch {
-            problems.push(Problem {
-                severity: Severity::Warning,
-                r#where: place,
-                server: Some(server.name.clone()),
-                what: "the older HTTP+SSE transport is not supported yet; Streamable HTTP is tried at its address".into(),
-                hint: "many servers have a second address for it, often ending in /mcp; use that one".into(),
-            });
-            continue;
-        }
         let Launch::Child { command, env, cwd, .. } = &server.launch else { continue };
         let spec = ChildSpec {
             command: command.clone(),

@@ -56,6 +56,15 @@ impl ServerFacts {
         }
     }
 
+    /// Whether it says that it tells of changes or logs, so that it is worth listening to.
+    pub fn tells_on_its_own(&self) -> bool {
+        let Some(all) = Members::parse(self.capabilities.as_str()) else { return false };
+        all.present("logging").is_some()
+            || ["tools", "prompts", "resources"].iter().filter_map(|kind| all.object(kind)).any(|kind| {
+                ["listChanged", "subscribe"].iter().any(|change| kind.boolean(change) == Some(true))
+            })
+    }
+
     /// From the answer to `initialize` or `server/discover`; whatever is missing is empty.
     pub(crate) fn read(result: &Members<'_>, revision: Revision) -> Self {
         let info = result

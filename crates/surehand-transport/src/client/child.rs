@@ -12,7 +12,6 @@ use surehand_mcp::{
 };
 use surehand_model::RawJson;
 use surehand_sandbox::ChildSpec;
-use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use self::connection::Connection;
@@ -93,7 +92,7 @@ impl ChildWire {
     }
 }
 
-type Answered = (Ask, Result<Result<RawJson, RpcError>, oneshot::error::RecvError>);
+type Answered = (Ask, Option<Result<RawJson, RpcError>>);
 
 /// Drives the opening over a connection: sends its questions, brings it the answers, and tells it when there are none.
 struct Opener<'a> {
@@ -117,9 +116,9 @@ impl Opener<'_> {
         loop {
             let (ask, outcome) = tokio::select! {
                 Some((ask, answer)) = self.asks.next() => (ask, match answer {
-                    Ok(Ok(result)) => OpeningOutcome::Answered(result),
-                    Ok(Err(error)) => OpeningOutcome::Refused(error),
-                    Err(_) => OpeningOutcome::Gone,
+                    Some(Ok(result)) => OpeningOutcome::Answered(result),
+                    Some(Err(error)) => OpeningOutcome::Refused(error),
+                    None => OpeningOutcome::Gone,
                 }),
                 () = sleep_until(silence.unwrap_or(deadline)), if silence.is_some() => {
                     silence = None;
@@ -156,8 +155,8 @@ impl Opener<'_> {
     }
 
     fn ask(&self, connection: &Connection, request: OpeningRequest) {
-        let answer = connection.ask(request.method, &request.params);
-        self.asks.push(Box::pin(async move { (request.ask, answer.await) }));
+        let mut answer = connection.ask(request.method, &request.params);
+        self.asks.push(Box::pin(async move { (request.ask, answer.answer(None).await) }));
     }
 }
 

@@ -17,8 +17,10 @@ use super::questions::{Elicitor, Roots, Sampler};
 pub enum Target {
     /// A process of our own, spoken to over its standard streams.
     Child(ChildSpec),
-    /// Behind an address.
+    /// Behind an address. One that takes no messages itself is tried as one of the oldest transport.
     Http(HttpTarget),
+    /// Behind an address of the oldest transport, HTTP+SSE. One that has no such stream is tried as any other address.
+    Sse(HttpTarget),
     /// In this process.
     InProcess(Arc<dyn ServerHandler>),
 }
@@ -28,6 +30,7 @@ impl fmt::Debug for Target {
         match self {
             Self::Child(spec) => f.debug_tuple("Child").field(spec).finish(),
             Self::Http(target) => f.debug_tuple("Http").field(target).finish(),
+            Self::Sse(target) => f.debug_tuple("Sse").field(target).finish(),
             Self::InProcess(handler) => f.debug_tuple("InProcess").field(&handler.implementation()).finish(),
         }
     }
@@ -36,7 +39,7 @@ impl fmt::Debug for Target {
 /// A server behind an address.
 #[derive(Clone)]
 pub struct HttpTarget {
-    /// The one endpoint of Streamable HTTP.
+    /// The one endpoint of Streamable HTTP, or the stream of HTTP+SSE.
     pub url: Url,
     /// Sent with each request, for example `Authorization`. They never override what the protocol itself sends.
     pub headers: Vec<(String, Secret<String>)>,

@@ -1,24 +1,22 @@
 //! A server behind an address, over Streamable HTTP in either era.
 
+mod opening;
 mod post;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use surehand_mcp::{
-    ClientCapabilities, Era, ErrorCode, Implementation, Listing, Opened, Opening, OpeningFault,
-    OpeningOutcome, OpeningRequest, OpeningStep, ParamHeader, Revision, Speaker, encode_header_value,
-    encode_params, param_headers, write_notification, write_request,
+    Era, Feature, Implementation, Listing, Opened, ParamHeader, Revision, Speaker, encode_header_value,
+    encode_params, param_headers, write_notification,
 };
-use surehand_mcp::{Feature, Id};
 use surehand_model::{Note, RawJson, Tool};
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use self::post::{Asked, Failure, Poster};
+use self::opening::Opener;
+use self::post::{Asked, Failure, ListenEnd, Owner, Poster};
 use super::error::{ClientError, OpenError};
 use super::questions::Questions;
 use super::{ClientEvent, ClientOptions, HttpTarget, WireRequest};
@@ -29,75 +27,158 @@ const HEARD_WITHIN: Duration = Duration::from_secs(1);
 /// How long giving a session back may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// How long is waited before a session that was lost while nobody asked is opened anew; doubled each time in vain.
+const REOPEN: Duration = Duration::from_secs(1);
+/// No longer is waited than this.
+const REOPEN_LIMIT: Duration = Duration::from_secs(60);
+
 /// The wire to an address.
 pub(crate) struct HttpWire {
+    core: Arc<Core>,
+    /// Stops what listens when this is dropped.
+    _owner: Owner,
+}
+
+struct Core {
     poster: Poster,
     speaker: Speaker,
     next: AtomicU64,
     startup_timeout: Duration,
     who: Implementation,
     questions: Arc<Questions>,
+    /// The server has something to tell on its own.
+    is_listened_to: bool,
     /// Held while a lost session is opened anew, so that it is done once.
     reopening: tokio::sync::Mutex<()>,
-    /// Which arguments of which tools are repeated in headers.
-    params: Mutex<HashMap<String, Vec<ParamHeader>>>,
+    tools: Mutex<HashMap<String, KnownTool>>,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
-    /// Listens to what the server says on its own.
-    listening: Mutex<JoinSet<()>>,
+}
+
+/// What a listing told of a tool.
+struct KnownTool {
+    /// Which arguments are repeated in headers.
+    headers: Vec<ParamHeader>,
+    /// Calling it twice does no harm, so it says.
+    is_repeatable: bool,
 }
 
 impl HttpWire {
     pub(crate) async fn open(
         target: HttpTarget,
+        is_oldest: bool,
         options: ClientOptions,
         http: HttpClient,
         questions: Arc<Questions>,
     ) -> Result<(Self, Opened), OpenError> {
         let poster = Poster::new(target, &options, http, questions.clone())?;
+        let owner = Owner(poster.clone());
         let next = AtomicU64::new(1);
-        let opening =
-            open(&poster, &next, options.era, options.implementation.clone(), questions.capabilities());
+        let opener =
+            Opener { poster: &poster, next: &next, who: &options.implementation, questions: &questions };
+        let opening = async {
+            if is_oldest {
+                opener.open_oldest_first(options.era).await
+            } else {
+                opener.open(options.era).await
+            }
+        };
         let opened = match questions.within(options.startup_timeout, opening).await {
             Some(outcome) => outcome?,
             None => {
                 return Err(OpenError::Timeout { after: options.startup_timeout, stderr: String::new() });
             }
         };
-        let wire = Self {
+        let core = Arc::new(Core {
             speaker: Speaker::new(opened.server.revision, &options.implementation, questions.capabilities()),
             poster,
             next,
             startup_timeout: options.startup_timeout,
             who: options.implementation,
+            is_listened_to: opened.server.tells_on_its_own() || questions.are_offered(),
             questions,
             reopening: tokio::sync::Mutex::new(()),
-            params: Mutex::default(),
+            tools: Mutex::default(),
             on_event: options.on_event,
-            listening: Mutex::default(),
-        };
-        wire.listen().await;
-        Ok((wire, opened))
+        });
+        core.poster.settle(opened.server.revision);
+        core.listen().await;
+        Ok((Self { core, _owner: owner }, opened))
     }
 
     pub(crate) async fn request(&self, request: WireRequest<'_>) -> Result<RawJson, ClientError> {
         let after = request.timeout;
-        let answer = self.questions.within(after, self.answer(&request)).await;
+        let answer = self.core.questions.within(after, self.core.answer(&request)).await;
         answer.unwrap_or(Err(ClientError::Timeout { after }))
     }
 
+    /// Remembers what the tools want repeated in headers and whether they may be called twice, and takes out tools whose marks
+    /// cannot be honoured.
+    pub(crate) fn learn_tools(&self, listing: &mut Listing<Tool>) {
+        let has_headers = self.core.speaker.revision().has(Feature::RoutingHeaders);
+        let mut known = self.core.tools();
+        known.clear();
+        let notes = &mut listing.notes;
+        listing.items.retain(|tool| {
+            let headers = if has_headers { param_headers(&tool.input_schema) } else { Ok(Vec::new()) };
+            match headers {
+                Ok(headers) => {
+                    let hints = &tool.annotations;
+                    let is_repeatable = hints.read_only == Some(true) || hints.idempotent == Some(true);
+                    known.insert(tool.name.clone(), KnownTool { headers, is_repeatable });
+                    true
+                }
+                Err(why) => {
+                    notes.push(Note::new("tools/list", format!("tool `{}` left out", tool.name), why));
+                    false
+                }
+            }
+        });
+    }
+
+    /// Sends a notification without parameters.
+    pub(crate) async fn notify(&self, method: &str) -> Result<(), ClientError> {
+        let told =
+            self.core.poster.tell(write_notification(method, None), self.core.speaker.revision()).await;
+        told.map_err(|failure| failure.into_error(&self.core.poster))
+    }
+
+    pub(crate) async fn close(self) {
+        let poster = &self.core.poster;
+        poster.stop();
+        let ending = async {
+            poster.finish_asides().await;
+            poster.delete_session(self.core.speaker.revision()).await;
+        };
+        // A server that does not answer a farewell notices by itself.
+        let _ = timeout(FAREWELL, ending).await;
+    }
+}
+
+impl Core {
     async fn answer(&self, request: &WireRequest<'_>) -> Result<RawJson, ClientError> {
-        let session = self.poster.session();
+        let opened = self.poster.opened();
         match self.send(request).await {
-            Err(Failure::SessionLost) => {}
+            // It was refused before it ran.
+            Err(Failure::SessionLost) => Box::pin(self.reopen(opened)).await?,
+            Err(failure) if failure.leaves_unclear() => {
+                if !self.is_repeatable(request) {
+                    return Err(failure.into_unclear(&self.poster));
+                }
+                if self.poster.is_oldest() {
+                    Box::pin(self.reopen(opened)).await?;
+                }
+            }
             outcome => return outcome.map_err(|failure| failure.into_error(&self.poster)),
         }
-        self.reopen(session).await?;
-        if !request.is_read {
-            let why =
-                "the server had forgotten the session; a new one is open, so the call can be made again";
-            return Err(ClientError::Closed { why: why.to_owned() });
-        }
         self.send(request).await.map_err(|failure| failure.into_error(&self.poster))
+    }
+
+    /// Whether a request does no harm where it runs twice.
+    fn is_repeatable(&self, request: &WireRequest<'_>) -> bool {
+        request.is_read
+            || request
+                .subject
+                .is_some_and(|tool| self.tools().get(tool).is_some_and(|tool| tool.is_repeatable))
     }
 
     async fn send(&self, request: &WireRequest<'_>) -> Result<RawJson, Failure> {
@@ -108,51 +189,100 @@ impl HttpWire {
         let mut headers = routing_headers(revision, request.method, request.subject);
         if let (true, Some(name), Some(arguments)) =
             (revision.has(Feature::RoutingHeaders), request.subject, request.arguments)
+            && let Some(tool) = self.tools().get(name)
         {
-            let known = self.params.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(marked) = known.get(name) {
-                headers.extend(encode_params(marked, arguments));
-            }
+            headers.extend(encode_params(&tool.headers, arguments));
         }
-        let cancellation = Cancellation { wire: self, id, armed: !revision.is_modern() };
+        let cancellation = Cancellation { core: self, id, armed: !revision.is_modern() };
         let asked = Asked { id, revision: Some(revision), headers, on_progress: request.on_progress };
-        let outcome = self.poster.ask(message, asked).await;
+        // Boxed, for it is large, and callers wrap it again and again.
+        let outcome = Box::pin(self.poster.ask(message, asked)).await;
         cancellation.disarm();
         outcome
     }
 
-    /// Listens, from now on, to what the server asks outside of the streams of calls. Only where somebody can be asked, for every
-    /// listener costs the server a connection.
+    /// Listens, from now on, to what the server tells and asks outside of the streams of calls. Only where there is something to
+    /// hear, for every listener costs the server a connection.
     ///
-    /// Waits until the server has answered the listener: what it asks before, many servers drop, and the call that needs the
-    /// answer would wait in vain.
-    async fn listen(&self) {
+    /// Where somebody can be asked, it waits until the server has answered the listener: what it asks before, many servers drop,
+    /// and the call that needs the answer would wait in vain.
+    async fn listen(self: &Arc<Self>) {
         let revision = self.speaker.revision();
-        if !revision.has(Feature::Sessions) || !self.questions.are_offered() {
-            return;
+        if self.poster.is_oldest() {
+            self.poster.spawn(self.clone().keep_oldest());
+        } else if revision.has(Feature::Sessions) && self.is_listened_to {
+            self.poster.spawn(self.clone().keep_listening());
+            self.await_listener().await;
         }
-        let (heard, hears) = oneshot::channel();
-        {
-            let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
-            listening.abort_all();
-            listening.spawn(self.poster.clone().listen(revision, heard));
-        }
-        // A server that holds its answer back until it has something to say is not waited for; nor is a listener that has ended.
-        let _ = timeout(HEARD_WITHIN, hears).await;
     }
 
-    /// Opens the session anew, unless somebody else has done so since `lost` was the session.
-    async fn reopen(&self, lost: Option<String>) -> Result<(), ClientError> {
+    /// A server that holds its answer back until it has something to say is not waited for.
+    async fn await_listener(&self) {
+        if self.questions.are_offered() && !self.poster.is_oldest() {
+            let _ = timeout(HEARD_WITHIN, self.poster.heard(self.poster.opened())).await;
+        }
+    }
+
+    /// Listens in every session, for ever. A session that is lost while nobody asks is opened anew, for what the server would tell
+    /// in it.
+    async fn keep_listening(self: Arc<Self>) {
+        loop {
+            let opened = self.poster.opened();
+            let end = tokio::select! {
+                end = self.poster.listen(self.speaker.revision()) => end,
+                () = self.poster.opened_after(opened) => continue,
+            };
+            match end {
+                ListenEnd::SessionLost => self.reopen_patiently(opened).await,
+                ListenEnd::Refused => self.poster.opened_after(opened).await,
+            }
+        }
+    }
+
+    /// Opens the oldest transport's stream anew whenever it is lost.
+    async fn keep_oldest(self: Arc<Self>) {
+        loop {
+            self.poster.lost_oldest().await;
+            self.reopen_patiently(self.poster.opened()).await;
+        }
+    }
+
+    /// Opens the session anew, again and again, until somebody has. A server that refuses it is left alone until somebody asks.
+    async fn reopen_patiently(&self, lost: u64) {
+        let mut wait = REOPEN;
+        loop {
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.poster.opened_after(lost) => return,
+            }
+            match Box::pin(self.reopen(lost)).await {
+                Ok(()) => return,
+                Err(ClientError::Unreachable { .. } | ClientError::Timeout { .. }) => {}
+                Err(_) => return self.poster.opened_after(lost).await,
+            }
+            wait = (wait * 2).min(REOPEN_LIMIT);
+        }
+    }
+
+    /// Opens the session anew, unless somebody else has done so since `lost` was open.
+    async fn reopen(&self, lost: u64) -> Result<(), ClientError> {
         let _turn = self.reopening.lock().await;
-        if self.poster.session() != lost {
+        if self.poster.opened() != lost {
             return Ok(());
         }
         self.poster.forget_session();
-        let opening =
-            open(&self.poster, &self.next, Era::Legacy, self.who.clone(), self.questions.capabilities());
+        let opener =
+            Opener { poster: &self.poster, next: &self.next, who: &self.who, questions: &self.questions };
+        let opening = async {
+            if self.poster.is_oldest() { opener.open_oldest().await } else { opener.open(Era::Legacy).await }
+        };
         let after = self.startup_timeout;
         let opened = self.questions.within(after, opening).await.ok_or(ClientError::Timeout { after })?;
-        let opened = opened.map_err(|error| ClientError::Closed { why: error.to_string() })?;
+        let opened = opened.map_err(|error| match error {
+            OpenError::Unreachable { url, why } => ClientError::Unreachable { url, why },
+            OpenError::LoginNeeded { url, challenge } => ClientError::LoginNeeded { url, challenge },
+            error => ClientError::Closed { why: error.to_string() },
+        })?;
         if opened.server.revision != self.speaker.revision() {
             let what = format!(
                 "the server now speaks {} and spoke {}",
@@ -161,56 +291,22 @@ impl HttpWire {
             );
             return Err(ClientError::Protocol { what });
         }
-        self.listen().await;
         if let Some(listen) = &self.on_event {
             let note = Note::new("server", "session opened anew", "the server had forgotten the one before");
             listen(ClientEvent::Note(note));
         }
+        self.await_listener().await;
         Ok(())
     }
 
-    /// Sends a notification without parameters.
-    pub(crate) async fn notify(&self, method: &str) -> Result<(), ClientError> {
-        let told = self.poster.tell(write_notification(method, None), self.speaker.revision()).await;
-        told.map_err(|failure| failure.into_error(&self.poster))
-    }
-
-    /// Remembers which arguments the tools want repeated in headers, and takes out tools whose marks cannot be honoured.
-    pub(crate) fn learn_tools(&self, listing: &mut Listing<Tool>) {
-        if !self.speaker.revision().has(Feature::RoutingHeaders) {
-            return;
-        }
-        let mut known = self.params.lock().unwrap_or_else(PoisonError::into_inner);
-        known.clear();
-        let notes = &mut listing.notes;
-        listing.items.retain(|tool| match param_headers(&tool.input_schema) {
-            Ok(headers) => {
-                if !headers.is_empty() {
-                    known.insert(tool.name.clone(), headers);
-                }
-                true
-            }
-            Err(why) => {
-                notes.push(Note::new("tools/list", format!("tool `{}` left out", tool.name), why));
-                false
-            }
-        });
-    }
-
-    pub(crate) async fn close(self) {
-        self.listening.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
-        let ending = async {
-            self.poster.finish_asides().await;
-            self.poster.delete_session(self.speaker.revision()).await;
-        };
-        // A server that does not answer a farewell notices by itself.
-        let _ = timeout(FAREWELL, ending).await;
+    fn tools(&self) -> MutexGuard<'_, HashMap<String, KnownTool>> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Tells the server, when dropped, that a request is given up. In the stateless era closing the answer's stream says it.
 struct Cancellation<'a> {
-    wire: &'a HttpWire,
+    core: &'a Core,
     id: u64,
     armed: bool,
 }
@@ -226,8 +322,8 @@ impl Drop for Cancellation<'_> {
         if !self.armed {
             return;
         }
-        let message = self.wire.speaker.cancelled(self.id, "given up by the caller");
-        self.wire.poster.aside(message, self.wire.speaker.revision());
+        let message = self.core.speaker.cancelled(self.id, "given up by the caller");
+        self.core.poster.aside(message, self.core.speaker.revision());
     }
 }
 
@@ -240,63 +336,4 @@ fn routing_headers(revision: Revision, method: &str, subject: Option<&str>) -> V
         }
     }
     headers
-}
-
-/// Drives the opening over an address.
-async fn open(
-    poster: &Poster,
-    next: &AtomicU64,
-    era: Era,
-    who: Implementation,
-    capabilities: ClientCapabilities,
-) -> Result<Opened, OpenError> {
-    let (mut opening, mut request) = Opening::start(era, who, capabilities);
-    loop {
-        let outcome = match ask(poster, next, &request).await {
-            Ok(result) => OpeningOutcome::Answered(result),
-            Err(Failure::Rpc(error)) => OpeningOutcome::Refused(error),
-            Err(failure) => OpeningOutcome::Foreign(failure.into_foreign(poster)?),
-        };
-        match opening.outcome(request.ask, outcome) {
-            OpeningStep::Ask(next) | OpeningStep::Reopen(next) => request = next,
-            OpeningStep::Opened(opened) => {
-                if let Some(method) = opened.notify {
-                    let message = write_notification(method, None);
-                    let told = poster.tell(message, opened.server.revision).await;
-                    told.map_err(|failure| failure.into_open_error(poster))?;
-                }
-                return Ok(*opened);
-            }
-            OpeningStep::Failed(fault) => return Err(explain(fault)),
-            // One question at a time is asked here, and it has its answer.
-            OpeningStep::Wait => return Err(OpeningFault::Gone.into()),
-        }
-    }
-}
-
-async fn ask(poster: &Poster, next: &AtomicU64, request: &OpeningRequest) -> Result<RawJson, Failure> {
-    let id = next.fetch_add(1, Ordering::Relaxed);
-    let message = write_request(&Id::number(id), request.method, Some(request.params.as_str()));
-    let revision = request.header_revision();
-    let headers =
-        revision.map(|revision| routing_headers(revision, request.method, None)).unwrap_or_default();
-    poster.ask(message, Asked { id, revision, headers, on_progress: None }).await
-}
-
-/// An address that takes no message at all may still be one of the oldest transport.
-fn explain(fault: OpeningFault) -> OpenError {
-    match fault {
-        OpeningFault::Unusable { method, what } => OpenError::Protocol(OpeningFault::Unusable {
-            method,
-            what: format!(
-                "{what}. If this address serves only the old HTTP+SSE transport, it is not supported yet"
-            ),
-        }),
-        OpeningFault::Refused { method, error }
-            if error.code == ErrorCode::INTERNAL && error.message.is_empty() =>
-        {
-            OpenError::Protocol(OpeningFault::Unusable { method, what: "an error without words".to_owned() })
-        }
-        fault => fault.into(),
-    }
 }

@@ -12,6 +12,7 @@ mod fixture;
 mod gate;
 mod http_client;
 mod inputs;
+mod oldest;
 mod pass_through;
 mod round_trip;
 mod scripted;

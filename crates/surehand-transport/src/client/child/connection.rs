@@ -10,13 +10,14 @@ use surehand_model::{Note, RawJson};
 use surehand_sandbox::{Child, ChildSpec, SpawnError, Tail, spawn};
 use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::super::error::ClientError;
 use super::super::questions::{Pending as Asked, Questions};
+use super::super::waiting::{Waiter, Waiting};
 use super::super::{ClientEvent, ClientOptions};
 use crate::lines::{Line, LineReader};
 use crate::outgoing::Outgoing;
@@ -27,8 +28,6 @@ const STDERR_KEPT: usize = 4 * 1024;
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long a process that closed its output may take to end by itself.
 const LAST_STEPS: Duration = Duration::from_millis(500);
-/// How many reports of progress wait for a slow listener; more are dropped, for the next one says more.
-const PROGRESS_WAITING: usize = 64;
 /// How many questions wait to be taken up. They are at once, unless a server writes faster than anybody could read.
 const QUESTIONS_WAITING: usize = 64;
 
@@ -58,13 +57,6 @@ enum Question {
 struct State {
     exchange: Exchange<Waiter>,
     closed: Option<String>,
-}
-
-/// Who waits for an answer. Dropped unanswered when the connection ends.
-#[derive(Debug)]
-struct Waiter {
-    answer: oneshot::Sender<Result<RawJson, RpcError>>,
-    progress: Option<mpsc::Sender<Progress>>,
 }
 
 impl Connection {
@@ -110,21 +102,21 @@ impl Connection {
         self.shared.send(message)
     }
 
-    /// Asks a question of the opening. The answer is an error when the connection ends first.
-    pub(super) fn ask(&self, method: &str, params: &RawJson) -> oneshot::Receiver<Result<RawJson, RpcError>> {
-        let (answer, receiver) = oneshot::channel();
+    /// Asks a question of the opening. Nothing is answered when the connection ends first.
+    pub(super) fn ask(&self, method: &str, params: &RawJson) -> Waiting {
+        let (waiter, waiting) = Waiter::pair(false);
         let id = {
             let mut state = self.shared.lock();
             if state.closed.is_some() {
-                return receiver;
+                return waiting;
             }
-            state.exchange.begin(Waiter { answer, progress: None })
+            state.exchange.begin(waiter)
         };
         let message = write_request(&Id::number(id), method, Some(params.as_str()));
         if self.shared.send(&message).is_err() {
             self.shared.lock().exchange.forget(id);
         }
-        receiver
+        waiting
     }
 
     /// Sends a request that `write` writes under its id.
@@ -133,21 +125,15 @@ impl Connection {
         wants_progress: bool,
         write: impl FnOnce(u64) -> String,
     ) -> Result<Pending, ClientError> {
-        let (answer, receiver) = oneshot::channel();
-        let (reports, progress) = if wants_progress {
-            let (sender, receiver) = mpsc::channel(PROGRESS_WAITING);
-            (Some(sender), Some(receiver))
-        } else {
-            (None, None)
-        };
+        let (waiter, waiting) = Waiter::pair(wants_progress);
         let id = {
             let mut state = self.shared.lock();
             if let Some(why) = &state.closed {
                 return Err(ClientError::Closed { why: why.clone() });
             }
-            state.exchange.begin(Waiter { answer, progress: reports })
+            state.exchange.begin(waiter)
         };
-        let pending = Pending { shared: self.shared.clone(), id, receiver, progress };
+        let pending = Pending { shared: self.shared.clone(), id, waiting };
         if let Err(error) = self.shared.send(&write(id)) {
             self.shared.lock().exchange.forget(id);
             return Err(error);
@@ -167,8 +153,7 @@ impl Connection {
 pub(super) struct Pending {
     shared: Arc<Shared>,
     id: u64,
-    receiver: oneshot::Receiver<Result<RawJson, RpcError>>,
-    progress: Option<mpsc::Receiver<Progress>>,
+    waiting: Waiting,
 }
 
 impl Pending {
@@ -177,36 +162,15 @@ impl Pending {
         &mut self,
         on_progress: Option<&(dyn Fn(Progress) + Send + Sync)>,
     ) -> Result<RawJson, ClientError> {
-        let mut progress = self.progress.take();
-        loop {
-            tokio::select! {
-                biased;
-                Some(report) = next_report(&mut progress) => {
-                    if let Some(listen) = on_progress {
-                        listen(report);
-                    }
-                }
-                answer = &mut self.receiver => {
-                    return match answer {
-                        Ok(Ok(result)) => Ok(result),
-                        Ok(Err(error)) => Err(error.into()),
-                        Err(_) => Err(ClientError::Closed { why: self.shared.why() }),
-                    };
-                }
-            }
+        match self.waiting.answer(on_progress).await {
+            Some(outcome) => outcome.map_err(ClientError::from),
+            None => Err(ClientError::Closed { why: self.shared.why() }),
         }
     }
 
     /// From now on the server is told when nobody waits any more.
     pub(super) fn cancel_with<F: Fn(u64, &str) -> String>(&self, write: F) -> Cancellation<F> {
         Cancellation { shared: self.shared.clone(), id: self.id, write, armed: true }
-    }
-}
-
-async fn next_report(progress: &mut Option<mpsc::Receiver<Progress>>) -> Option<Progress> {
-    match progress {
-        Some(receiver) => receiver.recv().await,
-        None => None,
     }
 }
 
@@ -277,15 +241,11 @@ impl Shared {
         for item in incoming {
             match item {
                 Incoming::Answer { waiter, outcome } => {
-                    // Whoever waited may have given up this very moment.
-                    let _ = waiter.answer.send(outcome);
+                    waiter.answer(outcome);
                 }
                 Incoming::Progress { id, progress } => {
-                    let state = self.lock();
-                    if let Some(sender) =
-                        state.exchange.waiter(id).and_then(|waiter| waiter.progress.as_ref())
-                    {
-                        let _ = sender.try_send(progress);
+                    if let Some(waiter) = self.lock().exchange.waiter(id) {
+                        waiter.report(progress);
                     }
                 }
                 Incoming::Question { id, kind, params } => {
