@@ -2,10 +2,12 @@
 
 mod check;
 mod nonces;
+mod own_nonces;
 mod proof;
 
 pub use self::check::{DpopCheck, DpopFault, DpopProven, check_dpop};
 pub use self::nonces::DpopNonces;
+pub(crate) use self::own_nonces::OwnNonces;
 pub use self::proof::{DpopKey, DpopRequest, dpop_id};
 
 use url::Url;

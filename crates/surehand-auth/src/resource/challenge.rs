@@ -14,6 +14,8 @@ pub(super) enum Denial {
     Token(String),
     /// Its proof is not good.
     Proof(String),
+    /// Its proof lacks this nonce.
+    Nonce(String),
     /// Its token is good for less than is needed.
     Scope(Vec<String>),
     /// Nobody can say now whether its token is good.
@@ -28,6 +30,9 @@ impl Denial {
             Self::Request(words) => (400, Some("invalid_request"), (*words).to_owned()),
             Self::Token(words) => (401, Some("invalid_token"), words.clone()),
             Self::Proof(words) => (401, Some("invalid_dpop_proof"), words.clone()),
+            Self::Nonce(_) => {
+                (401, Some("use_dpop_nonce"), "the proof needs the nonce given here".to_owned())
+            }
             Self::Scope(_) => {
                 (403, Some("insufficient_scope"), "the token is good for less than this needs".to_owned())
             }
@@ -49,7 +54,7 @@ impl Denial {
             said.push(("scope", scopes.join(" ")));
         }
         said.push(("resource_metadata", options.metadata_url().into()));
-        let bearer = options.dpop == DpopPolicy::Accepted && !matches!(self, Self::Proof(_));
+        let bearer = options.dpop == DpopPolicy::Accepted && !matches!(self, Self::Proof(_) | Self::Nonce(_));
         let mut headers = Vec::new();
         // Many clients read one challenge only, the first.
         if bearer {
@@ -58,6 +63,9 @@ impl Denial {
         let algorithms: Vec<&str> = Algorithm::ALL.into_iter().map(Algorithm::as_str).collect();
         said.push(("algs", algorithms.join(" ")));
         headers.push(challenge("DPoP", &said));
+        if let Self::Nonce(nonce) = self {
+            headers.push(("DPoP-Nonce".to_owned(), nonce.clone()));
+        }
         GateRefusal { status, headers, words }
     }
 }
@@ -115,6 +123,9 @@ mod tests {
         let proof = Denial::Proof("old".to_owned());
         let said = "DPoP error=\"invalid_dpop_proof\", error_description=\"old\", scope=\"a b\", ";
         assert_eq!(told(proof, &options), (401, vec![format!("{said}{place}, {algs}")]));
+        let nonce = Denial::Nonce("n".to_owned());
+        let said = "DPoP error=\"use_dpop_nonce\", error_description=\"the proof needs the nonce given here\", scope=\"a b\", ";
+        assert_eq!(told(nonce, &options), (401, vec![format!("{said}{place}, {algs}"), "n".to_owned()]));
         let strict = ResourceOptions { dpop: DpopPolicy::Required, scopes: Vec::new(), ..options };
         assert_eq!(told(Denial::NoToken, &strict), (401, vec![format!("DPoP {place}, {algs}")]));
         assert_eq!(told(Denial::Later("busy".to_owned()), &strict), (503, vec!["30".to_owned()]));

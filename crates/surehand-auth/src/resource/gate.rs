@@ -8,7 +8,7 @@ use super::challenge::Denial;
 use super::keys::IssuerKeys;
 use super::metadata::{DpopPolicy, ResourceFault, ResourceOptions};
 use super::proofs::{ProofUse, UsedProofs};
-use crate::dpop::{DpopCheck, check_dpop};
+use crate::dpop::{DpopCheck, OwnNonces, check_dpop};
 use crate::jose::{ClaimFault, ClaimRules, Claims, JoseError, Jws};
 
 /// How old a proof may be, in seconds.
@@ -23,6 +23,7 @@ pub struct ResourceServer {
     audiences: Vec<String>,
     keys: Vec<IssuerKeys>,
     proofs: UsedProofs,
+    nonces: Option<OwnNonces>,
     clock: Clock,
 }
 
@@ -48,6 +49,7 @@ impl ResourceServer {
             audiences: options.accepted_audiences(),
             keys: keys.collect(),
             proofs: UsedProofs::new(PROOF_AGE + 2 * options.leeway),
+            nonces: options.nonce_key.as_ref().map(OwnNonces::new),
             clock,
             options,
         })
@@ -147,6 +149,11 @@ impl ResourceServer {
         let proven = check_dpop(proof, &check).map_err(|fault| Denial::Proof(fault.to_string()))?;
         if proven.thumbprint != key {
             return Err(Denial::Proof("the proof is of another key".to_owned()));
+        }
+        if let Some(nonces) = &self.nonces
+            && !proven.nonce.is_some_and(|nonce| nonces.takes(&nonce, now))
+        {
+            return Err(Denial::Nonce(nonces.give(now)));
         }
         match self.proofs.take(&proven.thumbprint, &proven.id, now) {
             ProofUse::First => Ok(()),

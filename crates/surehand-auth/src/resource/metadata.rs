@@ -1,4 +1,5 @@
 use serde_json::{Value, json};
+use surehand_model::Secret;
 use thiserror::Error;
 use url::Url;
 
@@ -20,6 +21,9 @@ pub struct ResourceOptions {
     pub algorithms: Vec<Algorithm>,
     /// Whether tokens are bound to keys.
     pub dpop: DpopPolicy,
+    /// With a key that nobody can guess, proofs must carry a nonce of the last ten minutes that was made with it, so that none
+    /// can be made ahead of time. Replicas share the key.
+    pub nonce_key: Option<Secret<[u8; 32]>>,
     /// How far clocks may be apart, in seconds.
     pub leeway: u64,
     /// What people call the server.
@@ -66,6 +70,7 @@ impl ResourceOptions {
             scopes: Vec::new(),
             algorithms: Algorithm::ALL.to_vec(),
             dpop: DpopPolicy::default(),
+            nonce_key: None,
             leeway: 30,
             name: None,
         }

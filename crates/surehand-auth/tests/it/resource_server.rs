@@ -9,9 +9,10 @@ use surehand_auth::{
     DpopKey, DpopPolicy, DpopRequest, ResourceOptions, ResourceServer, SigningKey, TrustedIssuer, dpop_id,
 };
 use surehand_mcp::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
-use surehand_model::Tool;
+use surehand_model::{Secret, Tool};
 use surehand_transport::{
-    Gate, HeaderMap, HttpClient, HttpOptions, HttpRequest, HttpServer, HttpServerOptions, Method, serve_http,
+    Gate, HeaderMap, HttpClient, HttpOptions, HttpRequest, HttpResponse, HttpServer, HttpServerOptions,
+    Method, serve_http,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
@@ -58,6 +59,12 @@ impl Served {
 
     /// Begins a session; gives the status and the challenges.
     async fn ask(&self, headers: &[(&str, &str)]) -> (u16, Vec<String>) {
+        let answer = self.send(headers).await;
+        let challenges = answer.headers.get_all("www-authenticate").iter();
+        (answer.status, challenges.map(|value| value.to_str().unwrap().to_owned()).collect())
+    }
+
+    async fn send(&self, headers: &[(&str, &str)]) -> HttpResponse {
         let initialize =
             r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#;
         let url = Url::parse(&format!("http://{}/mcp", self.server.address)).unwrap();
@@ -65,9 +72,7 @@ impl Served {
         for (name, value) in headers {
             request = request.header(name, value);
         }
-        let answer = self.http.send(request).await.unwrap();
-        let challenges = answer.headers.get_all("www-authenticate").iter();
-        (answer.status, challenges.map(|value| value.to_str().unwrap().to_owned()).collect())
+        self.http.send(request).await.unwrap()
     }
 
     async fn show(&self, token: &str) -> (u16, Vec<String>) {
@@ -221,6 +226,31 @@ async fn a_bound_token_opens_with_a_fresh_proof_of_its_key_and_with_nothing_else
     assert_eq!(shown(&free, &of_another_token).await, not_bound);
     // Bearing a bound token is what a thief would do.
     assert_eq!(served.show(&bound).await.0, 401);
+}
+
+#[tokio::test]
+async fn a_server_may_want_its_nonce_in_each_proof() {
+    let ours = key("one");
+    let issuer = Issuer::open(&[&ours]).await;
+    let served = Served::open(|options| options.nonce_key = Some(Secret::new([7; 32])), &issuer).await;
+    let mine = DpopKey::new(SigningKey::generate().unwrap().0);
+    let claims = with(&issuer.claims(RESOURCE), "cnf", json!({"jkt": mine.thumbprint()}));
+    let bound = token(&ours, "at+jwt", &claims);
+    let url = Url::parse(RESOURCE).unwrap();
+    let shown = async |id: u8, nonce: Option<&str>| {
+        let id = dpop_id([id; 16]);
+        let access_token = Some(bound.as_str());
+        let request = DpopRequest { method: "POST", url: &url, now: NOW, id: &id, access_token, nonce };
+        let headers = [("Authorization", format!("DPoP {bound}")), ("DPoP", mine.prove(&request).unwrap())];
+        let answer = served.send(&headers.each_ref().map(|(name, value)| (*name, value.as_str()))).await;
+        let nonce = answer.headers.get("dpop-nonce").map(|nonce| nonce.to_str().unwrap().to_owned());
+        (answer.status, nonce)
+    };
+    let (status, nonce) = shown(1, None).await;
+    let nonce = nonce.unwrap();
+    assert_eq!(status, 401);
+    assert_eq!(shown(2, Some("made up")).await, (401, Some(nonce.clone())));
+    assert_eq!(shown(3, Some(&nonce)).await, (200, None));
 }
 
 #[tokio::test]
