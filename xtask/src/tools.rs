@@ -19,6 +19,7 @@ const NODE_MAJOR: u32 = 22;
 
 /// The names under which tests call the tools, and where they come from.
 const PROGRAMS: &[(&str, &str)] = &[
+    ("fastmcp", "venv/bin/fastmcp"),
     ("mcp-server-fetch", "venv/bin/mcp-server-fetch"),
     ("mcp-server-git", "venv/bin/mcp-server-git"),
     ("mcp-server-time", "venv/bin/mcp-server-time"),
