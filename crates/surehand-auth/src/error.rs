@@ -87,6 +87,16 @@ pub enum AuthError {
         /// Its words, possibly empty.
         description: String,
     },
+    /// Somebody is in trouble, which may pass. Credentials are kept.
+    #[error("the {what} of `{issuer}` cannot be used just now ({why}); try again later")]
+    Busy {
+        /// Which endpoint.
+        what: &'static str,
+        /// Whose.
+        issuer: String,
+        /// What it said.
+        why: String,
+    },
     /// An answer that is none.
     #[error("the {what} of `{issuer}` gave no usable answer: {why}")]
     Unusable {

@@ -3,6 +3,7 @@
 //!
 //! The exit code is 0 when the scenario went through and 1, with words on stderr, when something was refused or broke.
 
+mod auth;
 mod person;
 mod scenarios;
 

@@ -9,6 +9,7 @@ use surehand_transport::{
     Target,
 };
 
+use crate::auth;
 use crate::person::Agreeable;
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -62,6 +63,10 @@ pub(crate) async fn run(assignment: &Assignment) -> Outcome {
             let schema = &tool.ok_or("json_schema_2020_12_tool is not listed")?.input_schema;
             call(&client, "json_schema_echo", &format!(r#"{{"schema":{}}}"#, schema.as_str())).await?;
         }
+        name if name.starts_with("auth/") => {
+            client.list_tools().await?;
+            call(&client, "test-tool", "{}").await?;
+        }
         other => return Err(format!("scenario `{other}` is not known to this client").into()),
     }
     client.close().await;
@@ -75,9 +80,11 @@ async fn open(assignment: &Assignment) -> Result<Client, Box<dyn Error>> {
         None => Era::Auto,
     };
     let person: Arc<dyn Elicitor> = Arc::new(Agreeable);
-    let options = ClientOptions { era, on_elicitation: Some(person), ..ClientOptions::default() };
+    let http = HttpClient::new(HttpOptions::default());
+    let authorizer = auth::authorizer(assignment, &http)?;
+    let options = ClientOptions { era, on_elicitation: Some(person), authorizer, ..ClientOptions::default() };
     let target = Target::Http(HttpTarget { url: assignment.url.clone(), headers: Vec::new() });
-    Ok(Client::open(target, options, &HttpClient::new(HttpOptions::default())).await?)
+    Ok(Client::open(target, options, &http).await?)
 }
 
 async fn call(client: &Client, name: &str, arguments: &str) -> Outcome {
