@@ -1,5 +1,6 @@
 //! The client's side as state machines: opening a connection in either era, matching answers to requests, turning pages.
 
+mod cache;
 mod capabilities;
 mod exchange;
 mod input;
@@ -9,6 +10,7 @@ mod opening;
 mod paging;
 mod speaker;
 
+pub use cache::{CacheHints, CacheKey, CacheLimits, CacheTicket, ResultCache};
 pub use capabilities::{ClientCapabilities, ElicitationModes, SamplingModes};
 pub use exchange::{Exchange, Incoming, ServerNotice};
 pub use input::{InputRequest, InputRequired, wanted_addresses};

@@ -16,9 +16,10 @@ mod toolset;
 mod types;
 
 pub use client::{
-    Ask, ClientCapabilities, ElicitationModes, Era, Exchange, Incoming, InputKind, InputKinds, InputRequest,
-    InputRequired, Listed, Listing, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest,
-    OpeningStep, Paging, ResultFault, SamplingModes, ServerNotice, Speaker, check_result, wanted_addresses,
+    Ask, CacheHints, CacheKey, CacheLimits, CacheTicket, ClientCapabilities, ElicitationModes, Era, Exchange,
+    Incoming, InputKind, InputKinds, InputRequest, InputRequired, Listed, Listing, Opened, Opening,
+    OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, Paging, ResultCache, ResultFault,
+    SamplingModes, ServerNotice, Speaker, check_result, wanted_addresses,
 };
 pub use envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_notification,
@@ -31,8 +32,8 @@ pub use handler::{
 };
 pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
 pub use method::{
-    CallTool, Complete, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates, ListResources,
-    ListTools, Method, PagedMethod, Ping, ROOTS_CHANGED, ReadResource, Subscribe, Unsubscribe,
+    CallTool, Complete, DISCOVER, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates,
+    ListResources, ListTools, Method, PagedMethod, Ping, ROOTS_CHANGED, ReadResource, Subscribe, Unsubscribe,
 };
 pub use revision::{Feature, Revision};
 pub use server::{

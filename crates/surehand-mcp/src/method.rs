@@ -89,6 +89,9 @@ impl PagedMethod for ListPrompts {
 /// A server's question to the person behind the client.
 pub const ELICIT: &str = name::ELICIT;
 
+/// Asks a stateless server who it is.
+pub const DISCOVER: &str = name::DISCOVER;
+
 /// A client's word that its folders are others than before.
 pub const ROOTS_CHANGED: &str = name::ROOTS_CHANGED;
 

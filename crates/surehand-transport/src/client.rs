@@ -6,6 +6,7 @@ mod child;
 mod error;
 mod heard;
 mod in_process;
+mod kept;
 mod options;
 mod prompts;
 mod questions;
@@ -27,6 +28,7 @@ use self::child::ChildWire;
 pub use self::error::{ClientError, OpenError};
 use self::heard::Heard;
 use self::in_process::InProcess;
+use self::kept::Watched;
 use self::options::shown;
 pub use self::options::{CallOptions, CallOutcome, ClientEvent, ClientOptions, HttpTarget, Target};
 use self::questions::Questions;
@@ -83,6 +85,7 @@ impl Client {
         let (request_timeout, address_wait) = (options.request_timeout, options.address_wait);
         let heard = Heard::new();
         options.on_event = Some(heard.before(options.on_event.take()));
+        options.authorizer = options.authorizer.take().map(|authorizer| Watched::over(authorizer, &heard));
         let questions = Questions::new(&options);
         let (wire, server, opening_notes) = match target {
             Target::Child(spec) => {

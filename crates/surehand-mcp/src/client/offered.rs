@@ -1,9 +1,16 @@
 use surehand_model::RawJson;
 
 use crate::members::Members;
+use crate::revision::Revision;
 use crate::types::lifecycle::ServerFacts;
 
 impl ServerFacts {
+    /// What the answer to `server/discover` says; whatever is missing is empty.
+    pub fn read_discovery(result: &RawJson, revision: Revision) -> Self {
+        let members = Members::parse(result.as_str()).unwrap_or_else(|| Members(Vec::new()));
+        Self::read(&members, revision)
+    }
+
     /// Whether the server named this among its capabilities: the keys from the outermost inwards, for example `resources` and
     /// `subscribe`. What is `false` or `null` is not named.
     pub fn offers(&self, path: &[&str]) -> bool {
@@ -28,7 +35,6 @@ impl ServerFacts {
 mod tests {
     use super::*;
     use crate::handler::Implementation;
-    use crate::revision::Revision;
 
     #[test]
     fn what_is_named_and_not_switched_off_is_offered() {

@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::ClientEvent;
+use super::kept::Kept;
 
 /// How many finished questions are remembered. A server tells each once.
 const REMEMBERED: usize = 64;
@@ -14,11 +15,13 @@ const REMEMBERED: usize = 64;
 pub(crate) struct Heard {
     /// Questions that sent the person to an address and are done there, oldest first.
     completed: watch::Sender<Vec<String>>,
+    /// Results that are still fresh.
+    pub(crate) kept: Kept,
 }
 
 impl Heard {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { completed: watch::Sender::default() })
+        Arc::new(Self { completed: watch::Sender::default(), kept: Kept::new() })
     }
 
     /// A listener that takes note of everything and then hands it on.
@@ -36,7 +39,9 @@ impl Heard {
     }
 
     fn take(&self, event: &ClientEvent) {
-        if let ClientEvent::Notice(ServerNotice::ElicitationComplete { id }) = event {
+        let ClientEvent::Notice(notice) = event else { return };
+        self.kept.notice(notice);
+        if let ServerNotice::ElicitationComplete { id } = notice {
             self.completed.send_modify(|completed| {
                 if completed.len() >= REMEMBERED {
                     completed.remove(0);

@@ -1,4 +1,6 @@
-use surehand_mcp::{CallTool, CallToolParams, CallToolResult, ListTools, Listing, Method, ReadResult};
+use surehand_mcp::{
+    CallTool, CallToolParams, CallToolResult, ErrorCode, Feature, ListTools, Listing, Method, ReadResult,
+};
 use surehand_model::{RawJson, Tool};
 
 use super::{CallOptions, CallOutcome, Client, ClientError, Wire, WireRequest};
@@ -36,18 +38,29 @@ impl Client {
             return server.call(name, arguments, options.timeout).await;
         }
         let params = CallToolParams { name: name.to_owned(), arguments: Some(arguments.clone()) };
-        let raw = self
-            .send(WireRequest {
-                method: CallTool::NAME,
-                params: Some(RawJson::from_serialize(&params)),
-                subject: Some(name),
-                arguments: Some(arguments),
-                timeout: options.timeout,
-                on_progress: options.on_progress,
-                is_read: false,
-            })
-            .await?;
+        let request = WireRequest {
+            method: CallTool::NAME,
+            params: Some(RawJson::from_serialize(&params)),
+            subject: Some(name),
+            arguments: Some(arguments),
+            timeout: options.timeout,
+            on_progress: options.on_progress,
+            is_read: false,
+        };
+        let raw = match self.send(request.clone()).await {
+            Err(ClientError::Rpc { code: ErrorCode::HEADER_MISMATCH, .. }) if self.learns_headers() => {
+                // Nothing has run. The tool wants other headers than it did when it was listed, or was never listed.
+                self.heard.kept.forget(ListTools::NAME);
+                self.list_tools().await?;
+                self.send(request).await?
+            }
+            outcome => outcome?,
+        };
         let CallToolResult { content, structured, is_error, notes } = CallToolResult::read(&raw)?;
         Ok(CallOutcome { content, structured, is_error, notes, raw })
+    }
+
+    fn learns_headers(&self) -> bool {
+        matches!(self.wire, Wire::Http(_)) && self.server.revision.has(Feature::RoutingHeaders)
     }
 }

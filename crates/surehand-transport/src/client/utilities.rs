@@ -1,6 +1,6 @@
-use surehand_mcp::{Done, Feature, NoParams, Ping, ROOTS_CHANGED};
+use surehand_mcp::{DISCOVER, Done, Feature, NoParams, Ping, ROOTS_CHANGED, ServerFacts};
 
-use super::{Client, ClientError, Wire};
+use super::{Client, ClientError, Wire, WireRequest};
 
 impl Client {
     /// Asks whether anybody is there. Both sides may; servers are answered at once.
@@ -13,6 +13,35 @@ impl Client {
             return Err(ClientError::NotOffered { what: "an answer to `ping`" });
         }
         self.ask::<Ping>(&NoParams {}, None).await.map(|Done| ())
+    }
+
+    /// Asks a stateless server anew who it is; other servers have said so once for all. What it said before is given as long as
+    /// it allows. The connection goes on in its revision, whatever is answered.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`].
+    pub async fn discover(&self) -> Result<ServerFacts, ClientError> {
+        let revision = self.server.revision;
+        if !revision.has(Feature::Discover) || matches!(self.wire, Wire::InProcess(_)) {
+            return Ok(self.server.clone());
+        }
+        let request = WireRequest {
+            method: DISCOVER,
+            params: None,
+            subject: None,
+            arguments: None,
+            timeout: self.request_timeout,
+            on_progress: None,
+            is_read: true,
+        };
+        let (result, _) = self.fetch_raw(request).await?;
+        Ok(ServerFacts::read_discovery(&result, revision))
+    }
+
+    /// Drops every result that was kept because the server allowed it: the next request for any of them goes out.
+    pub fn forget_kept(&self) {
+        self.heard.kept.clear();
     }
 
     /// Tells the server that the folders this client works in are others than before. Does nothing where the server was not told

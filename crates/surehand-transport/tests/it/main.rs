@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of tests may fail a test")]
 
 mod authorize;
+mod caching;
 mod child;
 mod echo;
 mod elicitation;

@@ -47,6 +47,8 @@ struct Relay {
 
 impl Relay {
     async fn learn(&self) {
+        // Its server tells nobody that its tools have changed.
+        self.client.forget_kept();
         let listing = self.client.list_tools().await.unwrap();
         *self.tools.lock().unwrap() = listing.items;
     }
@@ -164,6 +166,7 @@ fn a_relay_hands_on_calls_results_errors_and_definitions_byte_for_byte() {
                 let tool = Tool { definition: Some(definition.clone()), ..Tool::new("t", "", RawJson::empty_object()) };
                 *given.tools.lock().unwrap() = vec![tool];
                 chain.relay.learn().await;
+                chain.client.forget_kept();
                 let listing = chain.client.list_tools().await.unwrap();
                 let definitions: Vec<_> = listing.items.into_iter().map(|tool| tool.definition).collect();
                 prop_assert_eq!(definitions, [Some(definition)]);
