@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: figures beside what they are measured against.
 
-use crate::build::{BuildOptions, surehand};
+use std::process::Command;
+
+use crate::build::{BuildOptions, surehand, target_folder};
 use crate::shell::{Fault, cargo, run, step};
 use crate::{system, tools};
 
@@ -13,7 +15,8 @@ pub(crate) fn bench(args: &[String]) -> Result<(), Fault> {
     match args.split_first() {
         Some((what, rest)) if what == "local" => local(rest),
         Some((what, rest)) if what == "host" => host(rest),
-        _ => Err(Fault::usage("usage: cargo xtask bench local|host [ARGS...]")),
+        Some((what, [])) if what == "mcp" => mcp(),
+        _ => Err(Fault::usage("usage: cargo xtask bench local|host [ARGS...], or cargo xtask bench mcp")),
     }
 }
 
@@ -48,4 +51,31 @@ fn host(args: &[String]) -> Result<(), Fault> {
         "--",
     ]);
     run(command.arg(binary).args(args))
+}
+
+fn mcp() -> Result<(), Fault> {
+    step("Building our server, the floor and the peer");
+    run(cargo().args([
+        "build",
+        "--locked",
+        "--release",
+        "--package",
+        "surehand-bench",
+        "--features",
+        "peers",
+    ]))?;
+    let program = target_folder()?.join("release/surehand-bench");
+    run(&mut Command::new(program))
+}
+
+/// `cargo xtask limits`.
+pub(crate) fn limits(args: &[String]) -> Result<(), Fault> {
+    let part = match args {
+        [] => None,
+        [part] if !part.starts_with('-') => Some(part),
+        _ => return Err(Fault::usage("usage: cargo xtask limits [PART OF A NAME]")),
+    };
+    run(cargo().args(["build", "--locked", "--release", "--package", "surehand-bench", "--bin", "limits"]))?;
+    let mut command = Command::new(target_folder()?.join("release/limits"));
+    run(command.args(part.iter().flat_map(|part| ["only", part])))
 }

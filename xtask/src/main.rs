@@ -39,6 +39,11 @@ Chores of the Surehand workspace
     cargo xtask conformance [client] [--scenario NAME] [--revision REVISION] [--jobs N] [--debug]
         Runs the protocol's official conformance suite, each scenario by itself, and holds what comes of it against our bars.
         --debug takes the build that the tests use. What the suite wrote stays in target/conformance.
+    cargo xtask bench mcp
+        Prints what a call, a start and a session cost our server beside a floor written by hand and a peer.
+    cargo xtask limits [PART OF A NAME]
+        Prints what endless lines, huge results, deep JSON and silence cost us and what the caller is told; fails where a bar
+        is missed.
     cargo xtask prepare
         Installs what the build and the tests need, and does nothing else.
     cargo xtask deny
@@ -56,6 +61,7 @@ fn main() -> ExitCode {
         "fetch-model" => test::fetch_model(&args),
         "bench" => bench::bench(&args),
         "conformance" => conformance::conformance(&args),
+        "limits" => bench::limits(&args),
         "prepare" => system::for_build().and_then(|()| tools::for_tests().map(drop)),
         "deny" => check::deny(),
         "help" | "--help" | "-h" => {

@@ -108,6 +108,8 @@ pub enum EnvelopeFault {
     TooDeep {
         /// The limit.
         limit: usize,
+        /// Its id, where it has a usable one.
+        id: Option<Id>,
     },
     /// Breaks the grammar of JSON.
     #[error("not JSON: {0}")]
@@ -138,7 +140,7 @@ impl EnvelopeFault {
     /// Under which id it is told.
     pub fn id(&self) -> Option<&Id> {
         match self {
-            Self::Invalid { id, .. } => id.as_ref(),
+            Self::Invalid { id, .. } | Self::TooDeep { id, .. } => id.as_ref(),
             _ => None,
         }
     }
@@ -173,7 +175,9 @@ pub fn parse_message(text: &str, limits: EnvelopeLimits) -> Result<Message<'_>, 
     }
     let fields = read_fields(text)?;
     if is_deeper_than(text, limits.depth) {
-        return Err(EnvelopeFault::TooDeep { limit: limits.depth });
+        let is_told = fields.repeated != Some("id");
+        let id = fields.id.filter(|_| is_told).and_then(Id::read);
+        return Err(EnvelopeFault::TooDeep { limit: limits.depth, id });
     }
     fields.into_message()
 }

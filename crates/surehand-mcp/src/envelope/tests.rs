@@ -96,12 +96,17 @@ fn size_and_depth_have_an_end() {
     let at_limit = r#"{"id":1,"method":"[[[[","params":{"a":[1]},"x":[[]]}"#;
     assert!(parse_message(at_limit, limits).is_ok());
     let over = r#"{"id":1,"method":"m","params":{"a":[[1]]}}"#;
-    assert_eq!(parse_message(over, limits).unwrap_err(), EnvelopeFault::TooDeep { limit: 3 });
+    assert_eq!(
+        parse_message(over, limits).unwrap_err(),
+        EnvelopeFault::TooDeep { limit: 3, id: Some(Id::number(1)) }
+    );
+    let twice = r#"{"id":1,"id":2,"method":"m","params":{"a":[[1]]}}"#;
+    assert_eq!(parse_message(twice, limits).unwrap_err(), EnvelopeFault::TooDeep { limit: 3, id: None });
     let pit = format!(r#"{{"id":1,"method":"m","params":{}"#, "[".repeat(1_000_000));
     assert!(parse(&pit).is_err());
     let pit =
         format!(r#"{{"id":1,"method":"m","params":{}{}}}"#, "[".repeat(1_000_000), "]".repeat(1_000_000));
-    assert_eq!(parse(&pit).unwrap_err(), EnvelopeFault::TooDeep { limit: 128 });
+    assert_eq!(parse(&pit).unwrap_err(), EnvelopeFault::TooDeep { limit: 128, id: Some(Id::number(1)) });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates that stand outside the layers.
-const OUTSIDE: [&str; 2] = ["surehand-testkit", "xtask"];
+const OUTSIDE: [&str; 3] = ["surehand-bench", "surehand-testkit", "xtask"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -101,6 +101,12 @@ fn an_answer_that_is_broken_beyond_its_id_still_ends_the_wait() {
         said(exchange.receive(r#"{"id":1,"result":{},"error":{"code":1}}"#)),
         [r#""waiting" fails: not a JSON-RPC message: it is a request and an answer at once (code -32603)"#]
     );
+    let mut exchange = self::exchange(Revision::V2025_11_25, &["waiting"]);
+    let deep = format!(r#"{{"id":1,"result":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+    assert_eq!(
+        said(exchange.receive(&deep)),
+        [r#""waiting" fails: message is nested deeper than 128 levels (code -32603)"#]
+    );
 }
 
 #[test]
