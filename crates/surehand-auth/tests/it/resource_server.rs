@@ -9,10 +9,10 @@ use surehand_auth::{
     DpopKey, DpopPolicy, DpopRequest, ResourceOptions, ResourceServer, SigningKey, TrustedIssuer, dpop_id,
 };
 use surehand_mcp::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
-use surehand_model::{Secret, Tool};
+use surehand_model::{ContentBlock, RawJson, Secret, Tool};
 use surehand_transport::{
-    Gate, HeaderMap, HttpClient, HttpOptions, HttpRequest, HttpResponse, HttpServer, HttpServerOptions,
-    Method, serve_http,
+    CallOptions, Client, ClientOptions, Era, Gate, HeaderMap, HttpClient, HttpOptions, HttpRequest,
+    HttpResponse, HttpServer, HttpServerOptions, HttpTarget, Method, Target, serve_http,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
@@ -22,19 +22,21 @@ use crate::issuer::{Issuer, NOW, key, token};
 /// Clients know the server by this address, whatever it listens on.
 const RESOURCE: &str = "https://tools.example/mcp";
 
-struct Nothing;
+/// Tells callers who they are.
+struct Mirror;
 
-impl ServerHandler for Nothing {
+impl ServerHandler for Mirror {
     fn implementation(&self) -> Implementation {
-        Implementation { name: "nothing".to_owned(), title: None, version: "1".to_owned() }
+        Implementation { name: "mirror".to_owned(), title: None, version: "1".to_owned() }
     }
 
     fn tools(&self) -> Vec<Tool> {
-        Vec::new()
+        vec![Tool::new("whoami", "Says who asks.", RawJson::parse(r#"{"type":"object"}"#).unwrap())]
     }
 
-    fn call<'a>(&'a self, _: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
-        Box::pin(async { Err(CallFailure::Internal("nothing".to_owned())) })
+    fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
+        let who = call.context.caller().principal.clone();
+        Box::pin(async move { Ok(ToolOutput::text(who.unwrap_or_default())) })
     }
 }
 
@@ -53,7 +55,7 @@ impl Served {
         let gate = ResourceServer::new(options, &http, Arc::new(|| NOW)).unwrap();
         let stop = CancellationToken::new();
         let options = HttpServerOptions { gate: Some(Arc::new(gate)), ..HttpServerOptions::default() };
-        let server = serve_http(Arc::new(Nothing), options, stop.clone()).await.unwrap();
+        let server = serve_http(Arc::new(Mirror), options, stop.clone()).await.unwrap();
         Self { server, http, _stop: stop.drop_guard() }
     }
 
@@ -163,6 +165,26 @@ async fn a_token_of_a_trusted_issuer_for_this_resource_opens_and_nothing_else_do
     let twice = format!("Bearer {}", jwt(&good));
     let twice = [("Authorization", twice.as_str()), ("Authorization", twice.as_str())];
     assert_eq!(served.ask(&twice).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_tool_is_told_whose_token_it_was_in_both_eras() {
+    let ours = key("one");
+    let issuer = Issuer::open(&[&ours]).await;
+    let served = Served::open(|_| {}, &issuer).await;
+    let token = token(&ours, "at+jwt", &issuer.claims(RESOURCE));
+    for era in [Era::Legacy, Era::Modern] {
+        let url = Url::parse(&format!("http://{}/mcp", served.server.address)).unwrap();
+        let headers = vec![("Authorization".to_owned(), Secret::new(format!("Bearer {token}")))];
+        let options = ClientOptions { era, ..ClientOptions::default() };
+        let target = Target::Http(HttpTarget { url, headers });
+        let client = Client::open(target, options, &served.http).await.unwrap();
+        let nothing = RawJson::empty_object();
+        let said = client.call_tool("whoami", &nothing, CallOptions::default()).await.unwrap();
+        let ann = ContentBlock::Text(format!("{}#ann", issuer.name).into());
+        assert_eq!(said.content, [ann], "{era:?}");
+        client.close().await;
+    }
 }
 
 #[tokio::test]
