@@ -7,6 +7,7 @@ mod input;
 mod kinds;
 mod offered;
 mod opening;
+mod output;
 mod paging;
 mod speaker;
 
@@ -16,5 +17,6 @@ pub use exchange::{Exchange, Incoming, ServerNotice};
 pub use input::{InputRequest, InputRequired, wanted_addresses};
 pub use kinds::{InputKind, InputKinds};
 pub use opening::{Ask, Era, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep};
+pub use output::OutputSchemas;
 pub use paging::{Listed, Listing, Paging};
 pub use speaker::{ResultFault, Speaker, check_result};

@@ -18,8 +18,8 @@ mod types;
 pub use client::{
     Ask, CacheHints, CacheKey, CacheLimits, CacheTicket, ClientCapabilities, ElicitationModes, Era, Exchange,
     Incoming, InputKind, InputKinds, InputRequest, InputRequired, Listed, Listing, Opened, Opening,
-    OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, Paging, ResultCache, ResultFault,
-    SamplingModes, ServerNotice, Speaker, check_result, wanted_addresses,
+    OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, OutputSchemas, Paging, ResultCache,
+    ResultFault, SamplingModes, ServerNotice, Speaker, check_result, wanted_addresses,
 };
 pub use envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_notification,

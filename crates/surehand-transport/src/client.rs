@@ -17,10 +17,10 @@ mod utilities;
 mod waiting;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use surehand_mcp::{Progress, ServerFacts};
+use surehand_mcp::{OutputSchemas, Progress, ServerFacts};
 use surehand_model::{Note, RawJson};
 
 pub use self::authorize::{Authorizer, Challenge, Credentials, Retry};
@@ -47,6 +47,8 @@ pub struct Client {
     address_wait: Duration,
     questions: Arc<Questions>,
     heard: Arc<Heard>,
+    /// What tools promise of their results.
+    promises: RwLock<OutputSchemas>,
     wire: Wire,
 }
 
@@ -107,7 +109,16 @@ impl Client {
                 (Wire::InProcess(wire), server, Vec::new())
             }
         };
-        Ok(Self { server, opening_notes, request_timeout, address_wait, questions, heard, wire })
+        Ok(Self {
+            server,
+            opening_notes,
+            request_timeout,
+            address_wait,
+            questions,
+            heard,
+            promises: RwLock::default(),
+            wire,
+        })
     }
 
     /// Who answers.

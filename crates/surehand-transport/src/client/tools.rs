@@ -1,3 +1,5 @@
+use std::sync::PoisonError;
+
 use surehand_mcp::{
     CallTool, CallToolParams, CallToolResult, ErrorCode, Feature, ListTools, Listing, Method, ReadResult,
 };
@@ -20,10 +22,12 @@ impl Client {
         if let Wire::Http(wire) = &self.wire {
             wire.learn_tools(&mut listing);
         }
+        self.promises.write().unwrap_or_else(PoisonError::into_inner).learn(&listing.items);
         Ok(listing)
     }
 
-    /// Runs one tool. The arguments reach the server byte for byte.
+    /// Runs one tool. The arguments reach the server byte for byte. Where the tool was listed with an output schema, the notes say
+    /// whether its result breaks it.
     ///
     /// # Errors
     ///
@@ -56,7 +60,10 @@ impl Client {
             }
             outcome => outcome?,
         };
-        let CallToolResult { content, structured, is_error, notes } = CallToolResult::read(&raw)?;
+        let mut result = CallToolResult::read(&raw)?;
+        let broken = self.promises.read().unwrap_or_else(PoisonError::into_inner).check(name, &result);
+        result.notes.extend(broken);
+        let CallToolResult { content, structured, is_error, notes } = result;
         Ok(CallOutcome { content, structured, is_error, notes, raw })
     }
 

@@ -81,3 +81,20 @@ async fn one_odd_resource_or_prompt_never_costs_the_list() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_result_that_breaks_its_tools_output_schema_is_noted_and_given_all_the_same() {
+    let list = r#"{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"name":"t","inputSchema":{},"outputSchema":{"type":"object","required":["n"]}}]}}"#;
+    let result = r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"m":1.10}}}"#;
+    let target =
+        process(&[NO_DISCOVERY, INITIALIZED, ("*tools/list*", &[list]), ("*tools/call*", &[result])]);
+    let client = open(target, ClientOptions::default()).await.0.unwrap();
+    let call =
+        async || client.call_tool("t", &RawJson::empty_object(), CallOptions::default()).await.unwrap();
+    assert_eq!(call().await.notes, []);
+    client.list_tools().await.unwrap();
+    let outcome = call().await;
+    assert_eq!(outcome.structured.unwrap().as_str(), r#"{"m":1.10}"#);
+    let notes: Vec<_> = outcome.notes.iter().map(|note| note.what.as_str()).collect();
+    assert_eq!(notes, ["structured content breaks the tool's own output schema"]);
+}
