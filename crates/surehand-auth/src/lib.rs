@@ -15,6 +15,7 @@ mod grant;
 mod held;
 mod identity;
 mod jose;
+mod loopback;
 mod metadata;
 mod oauth;
 mod pkce;
@@ -39,6 +40,7 @@ pub use identity::{ClientAuthentication, ClientIdentity, Form};
 pub use jose::{
     Algorithm, ClaimFault, ClaimRules, Claims, JoseError, Jwk, JwkSet, Jws, PublicKey, SigningKey, sign_jws,
 };
+pub use loopback::{LoopbackBrowser, Paste};
 pub use metadata::{
     ResourceMatch, ResourceMetadata, ServerMetadata, is_same_issuer, match_resource, origin_text,
     resource_metadata_places, server_metadata_places,
