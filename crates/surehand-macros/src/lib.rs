@@ -1,7 +1,7 @@
 //! `#[tool]` makes a tool of a function, `#[tools]` makes tools of the methods of an `impl` block.
 //!
 //! The one decision that shapes this crate: **the macros only collect what the author has written** (name, doc comment, effect,
-//! types) and hand it to `surehand_mcp::ToolEntry::new`. Everything that can be ordinary code is ordinary code there.
+//! types) and hand it to `surehand_mcp::ToolEntry::with_context`. Everything that can be ordinary code is ordinary code there.
 
 mod docs;
 mod facts;
@@ -33,7 +33,8 @@ use quote::quote;
 /// let server = Toolset::new("weather", "1.0").with(get_weather);
 /// ```
 ///
-/// The function is `async` or not, takes one argument (a type with `Deserialize` and `JsonSchema`) or none, and returns anything
+/// The function is `async` or not, takes one argument (a type with `Deserialize` and `JsonSchema`) or none, behind it a
+/// `RequestContext` where it wants the way back to its client (progress, log messages, questions), and returns anything
 /// with `IntoToolOutput`: `String`, `Text`, `Structured<T>`, `ToolOutput`, an `Option`, or a `Result` with `ToolFailure`.
 ///
 /// # Options

@@ -111,6 +111,7 @@ pub enum HttpSession<'a> {
 }
 
 /// What is to be done about a message.
+#[expect(clippy::large_enum_variant, reason = "each is looked at once, where it was made")]
 #[derive(Debug)]
 pub enum Verdict {
     /// Send this.

@@ -1,22 +1,27 @@
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use surehand_model::{RawJson, Tool, ToolAnnotations};
+use surehand_model::{RawJson, ResourceContents, Tool, ToolAnnotations};
 use surehand_policy::Effect;
 
 use crate::contain::{contained, words_of};
 use crate::{
-    BoxFuture, CallFailure, Implementation, RequestContext, ServerHandler, ToolInvocation, ToolOutput,
+    BoxFuture, CallFailure, Changes, CompleteParams, CompleteResult, CompletionRef, GetPromptParams,
+    Implementation, Offers, Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler,
+    ToolInvocation, ToolOutput,
 };
 
 mod arguments;
+mod entries;
 mod failure;
 mod output;
 mod schema;
+mod template;
 
 #[cfg(test)]
 mod tests;
@@ -25,26 +30,42 @@ pub use failure::ToolFailure;
 pub use output::{IntoToolOutput, Structured, Text, nothing_found};
 
 use arguments::ArgumentCheck;
+use entries::Entries;
 
 /// Runs one tool on arguments that nobody has checked yet. Never fails and never panics: what goes wrong is in the output.
 pub type RunTool = Arc<dyn Fn(RawJson, RequestContext) -> BoxFuture<'static, ToolOutput> + Send + Sync>;
 
-/// A server made of tools: the [`ServerHandler`] of whoever has nothing but tools to offer.
+/// A server put together of its parts: tools first of all, and resources, prompts and completion where it has them. What it
+/// offers follows from what it is given.
 ///
 /// ```text
-/// let server = Toolset::new("weather", "1.0").with(get_weather).into_handler();
+/// let server = Toolset::new("weather", "1.0")
+///     .with(get_weather)
+///     .with_resource(Resource::new("weather://stations", "stations", "Where it is measured."), |_| async { .. })
+///     .with_prompt(Prompt::new("forecast", "Asks for a forecast."), |arguments, _| async move { .. })
+///     .into_handler();
 /// ```
 pub struct Toolset {
     implementation: Implementation,
     instructions: Option<String>,
     entries: Vec<ToolEntry>,
+    others: Entries,
+    changes: Option<Arc<Changes>>,
+    logs: bool,
 }
 
 impl Toolset {
     /// A server without tools yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         let implementation = Implementation { name: name.into(), title: None, version: version.into() };
-        Self { implementation, instructions: None, entries: Vec::new() }
+        Self {
+            implementation,
+            instructions: None,
+            entries: Vec::new(),
+            others: Entries::default(),
+            changes: None,
+            logs: false,
+        }
     }
 
     /// Its name for people.
@@ -83,6 +104,66 @@ impl Toolset {
         self
     }
 
+    /// Adds a resource and what reads it. It takes the place of an earlier one of the same URI.
+    #[must_use]
+    pub fn with_resource<F, Fut>(mut self, resource: Resource, read: F) -> Self
+    where
+        F: Fn(RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Vec<ResourceContents>, CallFailure>> + Send + 'static,
+    {
+        self.others.resource(resource, read);
+        self
+    }
+
+    /// Adds a family of resources and what reads one of them: its URI, and the values of the template's variables in it.
+    ///
+    /// `{name}` in a template stands for one path segment, `{+name}` for any characters (RFC 6570).
+    #[must_use]
+    pub fn with_resource_template<F, Fut>(mut self, template: ResourceTemplate, read: F) -> Self
+    where
+        F: Fn(String, BTreeMap<String, String>, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Vec<ResourceContents>, CallFailure>> + Send + 'static,
+    {
+        self.others.template(template, read);
+        self
+    }
+
+    /// Adds a prompt and what fills it in. Arguments that it requires are there.
+    #[must_use]
+    pub fn with_prompt<F, Fut>(mut self, prompt: Prompt, fill_in: F) -> Self
+    where
+        F: Fn(BTreeMap<String, String>, RequestContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<PromptOutput, CallFailure>> + Send + 'static,
+    {
+        self.others.prompt(prompt, fill_in);
+        self
+    }
+
+    /// Adds what completes one argument of a prompt or a template: it gets what stands there so far and the arguments filled in
+    /// already, and gives the values, best first.
+    #[must_use]
+    pub fn with_completion<F>(mut self, of: CompletionRef, argument: impl Into<String>, complete: F) -> Self
+    where
+        F: Fn(&str, &BTreeMap<String, String>) -> Vec<String> + Send + Sync + 'static,
+    {
+        self.others.completion(of, argument.into(), complete);
+        self
+    }
+
+    /// Offers to tell of changes: clients hear of what is announced there.
+    #[must_use]
+    pub fn with_changes(mut self, changes: Arc<Changes>) -> Self {
+        self.changes = Some(changes);
+        self
+    }
+
+    /// Offers log messages: [`RequestContext::log`] reaches clients.
+    #[must_use]
+    pub fn with_logging(mut self) -> Self {
+        self.logs = true;
+        self
+    }
+
     /// What the operator may know about each tool, in the order of the tools.
     pub fn cards(&self) -> Vec<ToolCard> {
         self.entries.iter().map(|entry| entry.card.clone()).collect()
@@ -117,6 +198,66 @@ impl ServerHandler for Toolset {
             let entry = entry.ok_or_else(|| CallFailure::UnknownTool(call.name.to_owned()))?;
             Ok((entry.run)(call.arguments, call.context).await)
         })
+    }
+
+    fn offers(&self) -> Offers {
+        let changes = self.changes.is_some();
+        let resources = !self.others.resources.is_empty() || !self.others.templates.is_empty();
+        let prompts = !self.others.prompts.is_empty();
+        Offers {
+            // A server without anything is a server of tools that are yet to come.
+            tools: !self.entries.is_empty() || !(resources || prompts),
+            tools_change: changes && !self.entries.is_empty(),
+            resources,
+            resources_change: changes && resources,
+            subscriptions: changes && resources,
+            prompts,
+            prompts_change: changes && prompts,
+            completions: !self.others.completions.is_empty(),
+            logging: self.logs,
+            ..Offers::default()
+        }
+    }
+
+    fn resources(&self) -> Vec<Resource> {
+        self.others.resources.iter().map(|(resource, _)| resource.clone()).collect()
+    }
+
+    fn resource_templates(&self) -> Vec<ResourceTemplate> {
+        self.others.templates.iter().map(|(template, _)| template.clone()).collect()
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        context: RequestContext,
+    ) -> BoxFuture<'a, Result<Vec<ResourceContents>, CallFailure>> {
+        self.others.read(uri, context)
+    }
+
+    fn prompts(&self) -> Vec<Prompt> {
+        self.others.prompts.iter().map(|(prompt, _)| prompt.clone()).collect()
+    }
+
+    fn prompt(
+        &self,
+        params: GetPromptParams,
+        context: RequestContext,
+    ) -> BoxFuture<'_, Result<PromptOutput, CallFailure>> {
+        self.others.fill_in(&params.name, params.arguments, context)
+    }
+
+    fn complete(
+        &self,
+        params: CompleteParams,
+        _: RequestContext,
+    ) -> BoxFuture<'_, Result<CompleteResult, CallFailure>> {
+        let completed = self.others.complete(&params);
+        Box::pin(async { completed })
+    }
+
+    fn changes(&self) -> Option<&Changes> {
+        self.changes.as_deref()
     }
 }
 

@@ -51,13 +51,15 @@ impl Change {
     }
 }
 
+type Listener = dyn Fn(&Change) + Send + Sync;
+
 /// Whoever wants to hear of changes. It is called on the thread of whoever announces, and must not wait.
-pub type ChangeListener = Arc<dyn Fn(&Change) + Send + Sync>;
+pub type ChangeListener = Arc<Listener>;
 
 /// Where a server tells of changes, and transports listen.
 #[derive(Default)]
 pub struct Changes {
-    listeners: Mutex<Vec<Weak<dyn Fn(&Change) + Send + Sync>>>,
+    listeners: Mutex<Vec<Weak<Listener>>>,
 }
 
 impl Changes {

@@ -1,4 +1,3 @@
-use std::future::Future;
 use std::sync::Arc;
 
 use surehand_model::RawJson;
@@ -59,32 +58,30 @@ impl PendingRequest {
     }
 
     /// Runs it. Dropping the future cancels the request. A panic of the handler is an answer, not an end.
-    pub fn run(self, outbox: Arc<dyn Outbox>) -> impl Future<Output = Reply> + Send + 'static {
-        async move {
-            let Self { id, revision, work, facts, binding, core } = self;
-            let context = RequestContext::new(facts, outbox);
-            let outcome = match contained(perform(&core, &work, &context, revision)).await {
-                Ok(outcome) => outcome,
-                Err(panic) => {
-                    let words = words_of(panic.as_ref()).unwrap_or("without words");
-                    Err(CallFailure::Internal(format!("{} panicked: {words}", work.describe())))
-                }
-            };
-            let inputs = context.take_inputs();
-            if let Some(binding) = &binding
-                && ended_by_question(&outcome, &inputs)
-            {
-                return rounds::ask(&id, &inputs, binding, &*core.seal, &core.who);
+    pub async fn run(self, outbox: Arc<dyn Outbox>) -> Reply {
+        let Self { id, revision, work, facts, binding, core } = self;
+        let context = RequestContext::new(facts, outbox);
+        let outcome = match contained(perform(&core, &work, &context, revision)).await {
+            Ok(outcome) => outcome,
+            Err(panic) => {
+                let words = words_of(panic.as_ref()).unwrap_or("without words");
+                Err(CallFailure::Internal(format!("{} panicked: {words}", work.describe())))
             }
-            let outcome = match (outcome, inputs.missing) {
-                // A tool that told its own words of it ended because of it all the same.
-                (Ok(Done::Call(output)), Some(missing)) if output.is_error && revision.is_modern() => {
-                    Err(CallFailure::MissingCapability(missing))
-                }
-                (outcome, _) => outcome,
-            };
-            work.answer(&id, outcome, revision, &core)
+        };
+        let inputs = context.take_inputs();
+        if let Some(binding) = &binding
+            && ended_by_question(&outcome, &inputs)
+        {
+            return rounds::ask(&id, &inputs, binding, &*core.seal, &core.who);
         }
+        let outcome = match (outcome, inputs.missing) {
+            // A tool that told its own words of it ended because of it all the same.
+            (Ok(Done::Call(output)), Some(missing)) if output.is_error && revision.is_modern() => {
+                Err(CallFailure::MissingCapability(missing))
+            }
+            (outcome, _) => outcome,
+        };
+        work.answer(&id, outcome, revision, &core)
     }
 }
 

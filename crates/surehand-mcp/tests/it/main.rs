@@ -3,7 +3,9 @@
 
 mod any_json;
 mod fixture;
+mod offers;
 mod opening;
 mod pass_through;
+mod questions;
 mod server;
 mod transcript;

@@ -2,7 +2,9 @@ use expect_test::expect;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use surehand_macros::tool;
-use surehand_mcp::{CallFailure, Effect, Structured, ToolCard, ToolFailure, ToolOutput, Toolset};
+use surehand_mcp::{
+    CallFailure, Effect, RequestContext, Structured, ToolCard, ToolFailure, ToolOutput, Toolset,
+};
 
 use crate::call;
 
@@ -49,6 +51,29 @@ fn add(Add { a, b }: Add) -> Structured<Sum> {
 #[tool]
 async fn ping() -> &'static str {
     "pong"
+}
+
+/// Says in which revision it was asked.
+#[tool]
+async fn asked_in(context: RequestContext) -> String {
+    context.revision().to_string()
+}
+
+/// The same, for a city.
+#[tool]
+fn asked_for(args: GetWeather, context: RequestContext) -> String {
+    format!("{} {}", args.city, context.revision())
+}
+
+#[tokio::test]
+async fn a_tool_may_take_the_way_back_to_its_client_behind_its_arguments_or_alone() {
+    let server = Toolset::new("s", "1").with(asked_in).with(asked_for).into_handler();
+    assert_eq!(call(&server, "asked_in", "{}").await, Ok(ToolOutput::text("2026-07-28")));
+    assert_eq!(
+        call(&server, "asked_for", r#"{"city":"Oslo"}"#).await,
+        Ok(ToolOutput::text("Oslo 2026-07-28"))
+    );
+    assert_eq!(asked_in(RequestContext::detached()).await, "2026-07-28");
 }
 
 fn server() -> Toolset {
