@@ -30,6 +30,9 @@ pub struct OAuthOptions {
     pub store: Arc<CredentialStore>,
     /// What tokens are given for.
     pub grant: Grant,
+    /// The one authorization server to which a grant without a person is shown. Without it, the first that the server names
+    /// counts, and no other after that.
+    pub issuer: Option<String>,
     /// The time of day in Unix seconds.
     pub now: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Who we say we are when we register.

@@ -15,7 +15,7 @@ use crate::error::AuthError;
 use crate::grant::{Grant, Request, explain};
 use crate::held::{BoundKey, ClientFile, Held, ServerFile, Source};
 use crate::identity::{ClientAuthentication, ClientIdentity};
-use crate::metadata::ServerMetadata;
+use crate::metadata::{ServerMetadata, is_same_issuer};
 use crate::pkce::Pkce;
 use crate::random::random;
 use crate::reach::{push, shown};
@@ -71,6 +71,7 @@ impl OAuth {
         let Request { form, shown, identity } = match &self.options.grant {
             Grant::Person(Some(browser)) => self.visit(browser.as_ref(), discovery, &scopes).await?,
             grant => {
+                self.check_owner(self.options.issuer.as_deref(), issuer)?;
                 let request = grant.request(&self.options.reach, discovery, &scopes, self.now()).await?;
                 request.ok_or_else(|| AuthError::LoginNeeded { why: String::new(), hint: String::new() })?
             }
@@ -163,6 +164,22 @@ impl OAuth {
         Ok(Request { form, shown: identity.show(), identity })
     }
 
+    /// Stops where we are known to another authorization server than the one that the server names: whoever it is would get
+    /// what we show there, and could show it in our place.
+    fn check_owner(&self, settled: Option<&str>, issuer: &str) -> Result<(), AuthError> {
+        let owner = match settled {
+            Some(owner) => Some(owner.to_owned()),
+            None => {
+                let text = self.options.store.read(Record::Server(self.options.reach.server.as_str()))?;
+                text.as_ref().and_then(ServerFile::read).map(|file| file.issuer)
+            }
+        };
+        match owner.filter(|owner| !is_same_issuer(owner, issuer)) {
+            Some(owner) => Err(AuthError::ForeignClient { owner, issuer: issuer.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
     /// Who we are to the issuer: as settled before, by our description, as registered earlier, or registered now.
     async fn identity(
         &self,
@@ -173,16 +190,7 @@ impl OAuth {
     ) -> Result<ClientIdentity, AuthError> {
         let (issuer, server) = (&discovery.issuer, &discovery.server);
         if let Some(own) = &self.options.pre_registered {
-            let owner = match &own.issuer {
-                Some(owner) => Some(owner.clone()),
-                None => {
-                    let text = self.options.store.read(Record::Server(self.options.reach.server.as_str()))?;
-                    text.as_ref().and_then(ServerFile::read).map(|file| file.issuer)
-                }
-            };
-            if let Some(owner) = owner.filter(|owner| owner != issuer) {
-                return Err(AuthError::ForeignClient { owner, issuer: issuer.clone() });
-            }
+            self.check_owner(own.issuer.as_deref(), issuer)?;
             let secret = own.client_secret.clone();
             let method = ClientAuthentication::choose(secret.is_some(), server);
             return Ok(ClientIdentity { client_id: own.client_id.clone(), secret, method });

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use surehand_auth::{
     DpopKey, DpopPolicy, DpopRequest, ResourceOptions, ResourceServer, SigningKey, TrustedIssuer, dpop_id,
 };
-use surehand_mcp::{BoxFuture, CallFailure, Implementation, ServerHandler, ToolInvocation, ToolOutput};
-use surehand_model::{ContentBlock, RawJson, Secret, Tool};
+use surehand_model::{ContentBlock, RawJson, Secret};
 use surehand_transport::{
     CallOptions, Client, ClientOptions, Era, Gate, HeaderMap, HttpClient, HttpOptions, HttpRequest,
     HttpResponse, HttpServer, HttpServerOptions, HttpTarget, Method, Target, serve_http,
@@ -18,27 +17,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
 use crate::issuer::{Issuer, NOW, key, token};
+use crate::mirror::Mirror;
 
 /// Clients know the server by this address, whatever it listens on.
 const RESOURCE: &str = "https://tools.example/mcp";
-
-/// Tells callers who they are.
-struct Mirror;
-
-impl ServerHandler for Mirror {
-    fn implementation(&self) -> Implementation {
-        Implementation { name: "mirror".to_owned(), title: None, version: "1".to_owned() }
-    }
-
-    fn tools(&self) -> Vec<Tool> {
-        vec![Tool::new("whoami", "Says who asks.", RawJson::parse(r#"{"type":"object"}"#).unwrap())]
-    }
-
-    fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
-        let who = call.context.caller().principal.clone();
-        Box::pin(async move { Ok(ToolOutput::text(who.unwrap_or_default())) })
-    }
-}
 
 struct Served {
     server: HttpServer,
@@ -181,7 +163,7 @@ async fn a_tool_is_told_whose_token_it_was_in_both_eras() {
         let client = Client::open(target, options, &served.http).await.unwrap();
         let nothing = RawJson::empty_object();
         let said = client.call_tool("whoami", &nothing, CallOptions::default()).await.unwrap();
-        let ann = ContentBlock::Text(format!("{}#ann", issuer.name).into());
+        let ann = ContentBlock::Text(format!("{}#ann", issuer.name));
         assert_eq!(said.content, [ann], "{era:?}");
         client.close().await;
     }

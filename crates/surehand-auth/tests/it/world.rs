@@ -127,6 +127,7 @@ impl World {
             reach: Reach { http, server: self.server(), trusted_hosts: Vec::new() },
             store: self.store.clone(),
             grant: Grant::Person(Some(Arc::new(Window(self.person.clone())))),
+            issuer: None,
             now: Arc::new(move || clock.load(Ordering::SeqCst)),
             client_name: "Surehand".to_owned(),
             pre_registered: None,

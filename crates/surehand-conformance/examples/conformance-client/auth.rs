@@ -60,6 +60,7 @@ pub(crate) fn authorizer(
         reach: Reach { http: http.clone(), server: assignment.url.clone(), trusted_hosts: Vec::new() },
         store: Arc::new(CredentialStore::memory()),
         grant,
+        issuer: None,
         now: Arc::new(now),
         client_name: "Surehand conformance client".to_owned(),
         pre_registered,
