@@ -31,9 +31,11 @@ pub use handler::{
     Outbox, PromptOutput, Question, RequestContext, ServerHandler, ToolInvocation, ToolOutput,
 };
 pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
+pub use meta::with_log_level;
 pub use method::{
     CallTool, Complete, DISCOVER, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates,
-    ListResources, ListTools, Method, PagedMethod, Ping, ROOTS_CHANGED, ReadResource, Subscribe, Unsubscribe,
+    ListResources, ListTools, Method, PagedMethod, Ping, ROOTS_CHANGED, ReadResource, SetLevel, Subscribe,
+    Unsubscribe,
 };
 pub use revision::{Feature, Revision};
 pub use server::{
@@ -59,5 +61,5 @@ pub use types::resources::{ReadResourceParams, ReadResourceResult, Resource, Res
 pub use types::roots::{Root, write_roots};
 pub use types::sampling::read_sampling;
 pub use types::tools::{CallToolParams, CallToolResult, write_tool};
-pub use types::utilities::{LogLevel, LogMessage, Progress};
+pub use types::utilities::{LogLevel, LogMessage, Progress, SetLevelParams};
 pub use types::{Page, ReadResult, ShapeFault};

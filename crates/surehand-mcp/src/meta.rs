@@ -3,6 +3,7 @@
 use surehand_model::RawJson;
 
 use crate::members::Members;
+use crate::types::utilities::LogLevel;
 
 /// The keys of `_meta` that the protocol reserves. Source: MCP 2026-07-28, "`_meta`".
 pub(crate) enum MetaKey {}
@@ -43,6 +44,12 @@ pub(crate) fn with_meta(params: Option<&RawJson>, entries: &[(&str, RawJson)]) -
     push_member(&mut out, "_meta", &meta);
     out.push('}');
     out
+}
+
+/// `params` of a stateless request that asks for log messages from this level on. Apart from `_meta` nothing is touched.
+pub fn with_log_level(params: Option<&RawJson>, level: LogLevel) -> RawJson {
+    let text = with_meta(params, &[(MetaKey::LOG_LEVEL, RawJson::from_serialize(level.as_str()))]);
+    RawJson::parse(text).unwrap_or_else(|_| RawJson::empty_object())
 }
 
 pub(crate) fn push_member(out: &mut String, key: &str, value: &str) {

@@ -9,6 +9,7 @@ use crate::types::empty::{Done, NoParams};
 use crate::types::prompts::{GetPromptParams, GetPromptResult, Prompt};
 use crate::types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
 use crate::types::tools::{CallToolParams, CallToolResult};
+use crate::types::utilities::SetLevelParams;
 use crate::types::{Page, ReadResult};
 
 /// A method of the protocol; its types hang on it.
@@ -71,6 +72,8 @@ methods! {
     Unsubscribe = "resources/unsubscribe": ReadResourceParams => Done;
     /// Asks whether anybody is there.
     Ping = "ping": NoParams => Done;
+    /// Says from which level on the server logs.
+    SetLevel = "logging/setLevel": SetLevelParams => Done;
 }
 
 impl PagedMethod for ListTools {

@@ -17,10 +17,10 @@ mod utilities;
 mod waiting;
 
 use std::fmt;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use surehand_mcp::{OutputSchemas, Progress, ServerFacts};
+use surehand_mcp::{LogLevel, OutputSchemas, Progress, ServerFacts};
 use surehand_model::{Note, RawJson};
 
 pub use self::authorize::{Authorizer, Challenge, Credentials, Retry};
@@ -49,6 +49,8 @@ pub struct Client {
     heard: Arc<Heard>,
     /// What tools promise of their results.
     promises: RwLock<OutputSchemas>,
+    /// The least level of log messages that each stateless request asks for.
+    log_level: Mutex<Option<LogLevel>>,
     wire: Wire,
 }
 
@@ -105,7 +107,7 @@ impl Client {
                 (Wire::Http(wire), opened.server, opened.notes)
             }
             Target::InProcess(handler) => {
-                let (wire, server) = InProcess::open(handler);
+                let (wire, server) = InProcess::open(handler, options, questions.clone())?;
                 (Wire::InProcess(wire), server, Vec::new())
             }
         };
@@ -117,6 +119,7 @@ impl Client {
             questions,
             heard,
             promises: RwLock::default(),
+            log_level: Mutex::default(),
             wire,
         })
     }

@@ -1,13 +1,11 @@
 //! Serving a handler: over standard streams, over HTTP.
 
 mod outbox;
-mod run;
 mod seal;
 mod stdio;
 mod streamable;
 
-pub(crate) use self::run::run_tool;
-
+pub(crate) use self::seal::Seal;
 pub use self::seal::{SealKey, SealKeyError};
 pub use self::stdio::{ServeError, serve_stdio, serve_streams};
 pub use self::streamable::{

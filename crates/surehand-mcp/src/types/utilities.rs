@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use surehand_model::RawJson;
 
@@ -87,6 +88,13 @@ impl fmt::Display for LogLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
+}
+
+/// What `logging/setLevel` asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetLevelParams {
+    /// The least level; see [`LogLevel`].
+    pub level: String,
 }
 
 /// Something that a server logs.

@@ -1,8 +1,10 @@
 //! Requests on their way out: pages turned, input given where a server wants some first.
 
+use std::sync::PoisonError;
+
 use surehand_mcp::{
     CacheKey, CallTool, ErrorCode, Feature, GetPrompt, InputRequired, ListParams, Listed, Listing, Method,
-    PagedMethod, Paging, ReadResource, ReadResult, ResultCache, wanted_addresses,
+    PagedMethod, Paging, ReadResource, ReadResult, ResultCache, wanted_addresses, with_log_level,
 };
 use surehand_model::RawJson;
 
@@ -153,19 +155,16 @@ impl Client {
         self.send_once(request).await
     }
 
-    async fn send_once(&self, request: WireRequest<'_>) -> Result<RawJson, ClientError> {
-        let result = match &self.wire {
-            Wire::Child(wire) => wire.request(request).await?,
-            Wire::Http(wire) => wire.request(request).await?,
-            Wire::InProcess(_) => {
-                let what = format!("a server in this process has no {}", request.method);
-                return Err(ClientError::Rpc {
-                    code: surehand_mcp::ErrorCode::METHOD_NOT_FOUND,
-                    message: what,
-                    data: None,
-                });
-            }
-        };
-        Ok(result)
+    async fn send_once(&self, mut request: WireRequest<'_>) -> Result<RawJson, ClientError> {
+        if self.server.revision.has(Feature::Stateless) {
+            let level = *self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+            request.params =
+                level.map(|level| with_log_level(request.params.as_ref(), level)).or(request.params);
+        }
+        match &self.wire {
+            Wire::Child(wire) => wire.request(request).await,
+            Wire::Http(wire) => wire.request(request).await,
+            Wire::InProcess(wire) => wire.request(request).await,
+        }
     }
 }

@@ -38,9 +38,6 @@ impl Client {
         arguments: &RawJson,
         options: CallOptions<'_>,
     ) -> Result<CallOutcome, ClientError> {
-        if let Wire::InProcess(server) = &self.wire {
-            return server.call(name, arguments, options.timeout).await;
-        }
         let params = CallToolParams { name: name.to_owned(), arguments: Some(arguments.clone()) };
         let request = WireRequest {
             method: CallTool::NAME,

@@ -1,4 +1,8 @@
-use surehand_mcp::{DISCOVER, Done, Feature, NoParams, Ping, ROOTS_CHANGED, ServerFacts};
+use std::sync::PoisonError;
+
+use surehand_mcp::{
+    DISCOVER, Done, Feature, LogLevel, NoParams, Ping, ROOTS_CHANGED, ServerFacts, SetLevel, SetLevelParams,
+};
 
 use super::{Client, ClientError, Wire, WireRequest};
 
@@ -23,7 +27,7 @@ impl Client {
     /// [`ClientError`].
     pub async fn discover(&self) -> Result<ServerFacts, ClientError> {
         let revision = self.server.revision;
-        if !revision.has(Feature::Discover) || matches!(self.wire, Wire::InProcess(_)) {
+        if !revision.has(Feature::Discover) {
             return Ok(self.server.clone());
         }
         let request = WireRequest {
@@ -37,6 +41,23 @@ impl Client {
         };
         let (result, _) = self.fetch_raw(request).await?;
         Ok(ServerFacts::read_discovery(&result, revision))
+    }
+
+    /// Says from which level on the server shall log: its messages come as [`ServerNotice::Log`](surehand_mcp::ServerNotice::Log).
+    /// A stateless server is told so with each request from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NotOffered`] where the server does not log; [`ClientError`].
+    pub async fn set_log_level(&self, level: LogLevel) -> Result<(), ClientError> {
+        if !self.server.offers(&["logging"]) {
+            return Err(ClientError::NotOffered { what: "to log" });
+        }
+        if self.server.revision.has(Feature::Stateless) {
+            *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
+            return Ok(());
+        }
+        self.ask::<SetLevel>(&SetLevelParams { level: level.as_str().to_owned() }, None).await.map(|Done| ())
     }
 
     /// Drops every result that was kept because the server allowed it: the next request for any of them goes out.

@@ -1,6 +1,7 @@
 //! What a client asks of a server beside calling tools. What reached the server is what counts.
 
 use serde_json::{Value, json};
+use surehand_mcp::LogLevel;
 use surehand_model::{Note, RawJson};
 use surehand_transport::{CallOptions, Client, ClientError, ClientEvent, ClientOptions, ServerNotice};
 
@@ -97,4 +98,29 @@ async fn a_result_that_breaks_its_tools_output_schema_is_noted_and_given_all_the
     assert_eq!(outcome.structured.unwrap().as_str(), r#"{"m":1.10}"#);
     let notes: Vec<_> = outcome.notes.iter().map(|note| note.what.as_str()).collect();
     assert_eq!(notes, ["structured content breaks the tool's own output schema"]);
+}
+
+#[tokio::test]
+async fn a_server_is_told_once_from_which_level_on_to_log_and_a_stateless_one_with_each_request() {
+    let target = process(&[NO_DISCOVERY, INITIALIZED, ("=*setLevel*", &[DONE]), KEPT]);
+    let client = open(target, ClientOptions::default()).await.0.unwrap();
+    client.set_log_level(LogLevel::Warning).await.unwrap();
+    let asked = kept(&client).await;
+    assert_eq!(
+        (&asked["method"], &asked["params"]),
+        (&json!("logging/setLevel"), &json!({"level": "warning"}))
+    );
+
+    let logging = r#"{"jsonrpc":"2.0","id":ID,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{}}}}"#;
+    let echo = r#"{"jsonrpc":"2.0","id":ID,"result":{"resultType":"complete","content":[],"structuredContent":LINE}}"#;
+    let target = process(&[("*server/discover*", &[logging]), ("*tools/call*", &[echo])]);
+    let client = open(target, ClientOptions::default()).await.0.unwrap();
+    let level = async || kept(&client).await["params"]["_meta"]["io.modelcontextprotocol/logLevel"].clone();
+    assert_eq!(level().await, Value::Null);
+    client.set_log_level(LogLevel::Debug).await.unwrap();
+    assert_eq!(level().await, json!("debug"));
+
+    let client = open(process(&[DISCOVERED]), ClientOptions::default()).await.0.unwrap();
+    let refused = client.set_log_level(LogLevel::Debug).await;
+    assert!(matches!(refused, Err(ClientError::NotOffered { .. })), "{refused:?}");
 }

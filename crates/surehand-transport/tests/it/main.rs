@@ -12,6 +12,7 @@ mod features;
 mod fixture;
 mod gate;
 mod http_client;
+mod in_process;
 mod inputs;
 mod oldest;
 mod pass_through;
