@@ -1,4 +1,4 @@
-//! `cargo xtask conformance`: the official suite against our own client, held against bars.
+//! `cargo xtask conformance`: the official suite against our own client and server, held against bars.
 //!
 //! Every scenario is run by itself: only then does the suite count the exit code and the time-out of a client, and only then do
 //! its time windows mean something on a small machine.
@@ -7,6 +7,7 @@ mod bars;
 mod plan;
 mod report;
 mod scenario;
+mod server;
 mod waiting;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use crate::tools;
 
 use plan::{Planned, Side};
 use scenario::{Finding, Suite};
+use server::RunningServer;
 
 /// More than two at once miss the suite's time windows.
 const AT_ONCE: usize = 2;
@@ -40,12 +42,15 @@ pub(crate) fn conformance(args: &[String]) -> Result<(), Fault> {
     let programs = build(&folder, options.debug)?;
     let results = folder.join("conformance");
     scenario::clear(&results)?;
-    let suite = Suite { bin: tools.join("bin"), programs, results };
+    let mut suite = Suite { bin: tools.join("bin"), programs, results, server: None };
 
     let all = plan::plan(&suite)?;
     let chosen: Vec<Planned> = all.into_iter().filter(|planned| options.wants(planned)).collect();
     if chosen.is_empty() {
         return Err(Fault::usage("no scenario of the suite is meant by that"));
+    }
+    if chosen.iter().any(|planned| planned.side == Side::Server) {
+        suite.server = Some(RunningServer::start(&suite.programs.join("conformance-server"))?);
     }
     step(&format!("Running {} scenarios of the conformance suite", chosen.len()));
     let findings = run_all(&suite, chosen, options.jobs)?;
@@ -61,6 +66,7 @@ fn read(args: &[String]) -> Result<Options, Fault> {
             || rest.next().cloned().ok_or_else(|| Fault::usage(format!("`{arg}` needs a value behind it")));
         match arg.as_str() {
             "client" => options.side = Some(Side::Client),
+            "server" => options.side = Some(Side::Server),
             "--scenario" => options.scenario = Some(value()?),
             "--revision" => options.revision = Some(value()?),
             "--jobs" => {

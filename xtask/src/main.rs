@@ -36,7 +36,7 @@ Chores of the Surehand workspace
         Fetches an embedded model (the small one that the tests use, unless named).
     cargo xtask bench local|host [ARGS...]
         Prints figures of the embedded model, or of the host, beside what they are measured against.
-    cargo xtask conformance [client] [--scenario NAME] [--revision REVISION] [--jobs N] [--debug]
+    cargo xtask conformance [client|server] [--scenario NAME] [--revision REVISION] [--jobs N] [--debug]
         Runs the protocol's official conformance suite, each scenario by itself, and holds what comes of it against our bars.
         --debug takes the build that the tests use. What the suite wrote stays in target/conformance.
     cargo xtask bench mcp

@@ -47,6 +47,49 @@ pub(crate) const BARS: &[Bar] = &[
     bar(Side::Client, "2026-07-28", Group::Added, 1, "schemas go through untouched, as all JSON does"),
     bar(Side::Client, "2025-03-26", Group::Older, 2, "servers of that revision are still logged in to"),
     bar(Side::Client, "2026-07-28", Group::Skills, 4, "skills are instructions: none is loaded unverified"),
+    bar(
+        Side::Server,
+        "2025-11-25",
+        Group::Scored,
+        30,
+        "all that the revision requires, which is what the top tier asks",
+    ),
+    bar(
+        Side::Server,
+        "2026-07-28",
+        Group::Scored,
+        37,
+        "all that the revision requires, which is what the top tier asks",
+    ),
+    bar(Side::Server, "2025-11-25", Group::Added, 1, "a session ends when its client says so"),
+    bar(
+        Side::Server,
+        "2025-11-25",
+        Group::Pending,
+        2,
+        "schemas go through untouched, and a stream may be closed and taken up again",
+    ),
+    bar(
+        Side::Server,
+        "2026-07-28",
+        Group::Pending,
+        3,
+        "schemas go through untouched, and headers say what the body says",
+    ),
+    bar(
+        Side::Server,
+        "2026-07-28",
+        Group::Extension,
+        10,
+        "long calls are tasks; the suite looks at nothing in one of them",
+    ),
+    bar(
+        Side::Server,
+        "2026-07-28",
+        Group::Skills,
+        3,
+        "skills are listed with what a host needs to verify them",
+    ),
 ];
 
 const fn bar(

@@ -10,6 +10,7 @@ use super::scenario::Suite;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Client,
+    Server,
 }
 
 /// Why a scenario is run.
@@ -46,6 +47,7 @@ impl Side {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
+            Self::Server => "server",
         }
     }
 }
@@ -70,15 +72,26 @@ const UNLISTED: &[(Side, &str, Group, &str)] = &[
     (Side::Client, "2026-07-28", Group::Skills, "sep-2640-client-verify-digest"),
     (Side::Client, "2026-07-28", Group::Skills, "sep-2640-client-verify-size"),
     (Side::Client, "2026-07-28", Group::Skills, "sep-2640-client-verify-frontmatter"),
+    (Side::Server, "2026-07-28", Group::Skills, "sep-2640-skills-enumeration"),
+    (Side::Server, "2026-07-28", Group::Skills, "sep-2640-skills-manifest"),
+    (Side::Server, "2026-07-28", Group::Skills, "sep-2640-skills-directory"),
 ];
 
 /// Scenarios that measure time: another one beside them would spoil the window.
-const ALONE: &[&str] = &["sse-retry"];
+const ALONE: &[&str] = &["sse-retry", "server-sse-polling"];
+
+/// Scenarios that the suite itself always leaves out.
+const LEFT_OUT: &[&str] = &["tasks-status-notifications"];
 
 impl Planned {
     /// Whether nothing else may run beside it.
     pub(crate) fn alone(&self) -> bool {
         ALONE.contains(&self.name.as_str())
+    }
+
+    /// Whether the suite looks at nothing in it.
+    pub(crate) fn left_out(&self) -> bool {
+        LEFT_OUT.contains(&self.name.as_str())
     }
 }
 
@@ -130,6 +143,7 @@ fn listed(text: &str, revision: &str) -> Vec<Planned> {
 fn side_named(word: &str) -> Option<Side> {
     match word {
         "client" => Some(Side::Client),
+        "server" => Some(Side::Server),
         _ => None,
     }
 }
@@ -157,8 +171,8 @@ Run and reported, but never scored:
   added-after-release (1):
     - json-schema-2020-12-preservation [client]
 ";
-        let client = |group, name: &str| Planned {
-            side: Side::Client,
+        let planned = |side, group, name: &str| Planned {
+            side,
             revision: "2026-07-28".to_owned(),
             group,
             name: name.to_owned(),
@@ -166,10 +180,12 @@ Run and reported, but never scored:
         assert_eq!(
             listed(text, "2026-07-28"),
             [
-                client(Group::Scored, "auth/iss-supported"),
-                client(Group::Scored, "tools_call"),
-                client(Group::Extension, "auth/dpop"),
-                client(Group::Added, "json-schema-2020-12-preservation"),
+                planned(Side::Server, Group::Scored, "ping"),
+                planned(Side::Client, Group::Scored, "auth/iss-supported"),
+                planned(Side::Client, Group::Scored, "tools_call"),
+                planned(Side::Client, Group::Extension, "auth/dpop"),
+                planned(Side::Server, Group::Extension, "tasks-lifecycle"),
+                planned(Side::Client, Group::Added, "json-schema-2020-12-preservation"),
             ]
         );
     }

@@ -27,7 +27,7 @@ pub(crate) fn line(finding: &Finding) {
     if finding.is_good() {
         return;
     }
-    let nothing = (finding.fault.is_none() && checks.passed == 0 && checks.complaints.is_empty())
+    let nothing = (finding.fault.is_none() && checks.of_its_own == 0 && checks.complaints.is_empty())
         .then(|| "nothing of it was looked at".to_owned());
     for words in checks.complaints.iter().chain(&finding.fault).chain(&nothing) {
         let short: String = words.chars().take(LONGEST_COMPLAINT).collect();

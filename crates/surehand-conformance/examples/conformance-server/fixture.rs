@@ -1,0 +1,101 @@
+use std::sync::Arc;
+
+use surehand_mcp::{
+    BoxFuture, CallFailure, Changes, CompleteParams, CompleteResult, GetPromptParams, Implementation, Offers,
+    Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler, ToolInvocation,
+    ToolOutput, Toolset,
+};
+use surehand_model::{ResourceContents, Tool};
+
+use crate::changing::{Changing, Extra};
+use crate::{asking, content, prompts, resources, stateless};
+
+/// All of it behind one handler: a toolset for the tools, and what a toolset does not have.
+pub(crate) struct Fixture {
+    tools: Toolset,
+    extra: Arc<Extra>,
+}
+
+impl Fixture {
+    pub(crate) fn new() -> Self {
+        let extra = Arc::new(Extra::default());
+        let tools = Toolset::new("surehand-conformance", env!("CARGO_PKG_VERSION"));
+        let tools = stateless::add(asking::add(content::add(tools)));
+        Self { tools: tools.with(Changing { extra: Arc::clone(&extra) }), extra }
+    }
+}
+
+impl ServerHandler for Fixture {
+    fn implementation(&self) -> Implementation {
+        self.tools.implementation()
+    }
+
+    fn instructions(&self) -> Option<String> {
+        Some("A server for the conformance suite; it does nothing useful.".to_owned())
+    }
+
+    fn offers(&self) -> Offers {
+        Offers {
+            tools_change: true,
+            resources: true,
+            subscriptions: true,
+            prompts: true,
+            prompts_change: true,
+            completions: true,
+            logging: true,
+            ..Offers::tools()
+        }
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let mut tools = self.tools.tools();
+        tools.extend(self.extra.tool());
+        tools
+    }
+
+    fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
+        self.tools.call(call)
+    }
+
+    fn resources(&self) -> Vec<Resource> {
+        resources::list()
+    }
+
+    fn resource_templates(&self) -> Vec<ResourceTemplate> {
+        resources::templates()
+    }
+
+    fn read<'a>(
+        &'a self,
+        uri: &'a str,
+        _: RequestContext,
+    ) -> BoxFuture<'a, Result<Vec<ResourceContents>, CallFailure>> {
+        Box::pin(async move { resources::read(uri) })
+    }
+
+    fn prompts(&self) -> Vec<Prompt> {
+        let mut prompts = prompts::list();
+        prompts.extend(self.extra.prompt());
+        prompts
+    }
+
+    fn prompt(
+        &self,
+        params: GetPromptParams,
+        context: RequestContext,
+    ) -> BoxFuture<'_, Result<PromptOutput, CallFailure>> {
+        Box::pin(prompts::fill_in(params, context))
+    }
+
+    fn complete(
+        &self,
+        params: CompleteParams,
+        _: RequestContext,
+    ) -> BoxFuture<'_, Result<CompleteResult, CallFailure>> {
+        Box::pin(async move { prompts::complete(&params) })
+    }
+
+    fn changes(&self) -> Option<&Changes> {
+        Some(&self.extra.changes)
+    }
+}
