@@ -73,7 +73,7 @@ pub enum AuthError {
         url: String,
     },
     /// No answer came.
-    #[error("{0}")]
+    #[error(transparent)]
     Http(#[from] HttpError),
     /// The authorization server says no.
     #[error("the {what} of `{issuer}` says `{error}`{}", detail(description))]

@@ -300,7 +300,10 @@ impl OAuth {
         let before =
             if held.issuer == discovery.issuer { union(&held.asked, held.granted()) } else { Vec::new() };
         let scopes = self.scopes(&before, demand, &discovery);
-        self.obtain(&discovery, demand, scopes, String::new()).await
+        let missing: Vec<&str> =
+            needed.iter().filter(|scope| !held.granted().contains(scope)).map(String::as_str).collect();
+        let why = format!("the server wants `{}` beside what was granted", missing.join("` `"));
+        self.obtain(&discovery, demand, scopes, why).await
     }
 
     async fn discover(&self, demand: Option<&Demand>) -> Result<Discovery, AuthError> {

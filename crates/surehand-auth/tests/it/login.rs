@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use surehand_auth::{CredentialStore, Grant, OAuth, OAuthOptions, PreRegistered};
+use surehand_auth::{CredentialStore, Grant, OAuth, OAuthOptions, PreRegistered, Reach};
 use surehand_model::Secret;
 use surehand_transport::Retry;
 use url::Url;
@@ -123,6 +123,14 @@ async fn more_scopes_are_asked_for_together_with_those_before_and_only_if_that_c
         Ok(Retry::GiveUp)
     );
     assert_eq!(world.person.logins(), 2);
+
+    let alone = OAuth::new(OAuthOptions { grant: Grant::Person(None), ..world.options() });
+    let most = "Bearer error=\"insufficient_scope\", scope=\"admin\"";
+    assert_eq!(
+        world.refuse(&alone, 403, most, Some("Bearer a2"), 0).await,
+        Err("a login is needed (the server wants `admin` beside what was granted): surehand mcp login h"
+            .to_owned())
+    );
 }
 
 #[tokio::test]
@@ -234,6 +242,73 @@ async fn an_authorization_server_without_pkce_or_without_a_way_to_register_is_re
             .to_owned())
     );
     assert_eq!(world.person.logins(), 0);
+}
+
+#[tokio::test]
+async fn an_address_that_is_no_web_page_is_never_opened() {
+    for endpoint in [
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "ms-settings:x",
+        "http://a.example/$(id)",
+        "http://169.254.169.254/latest",
+        "\\\"&calc",
+        "-e",
+    ] {
+        let world = World::new(&USUAL).await;
+        let metadata = format!(
+            "200\n{{\"issuer\":\"BASE/as\",\"authorization_endpoint\":\"{endpoint}\",\"token_endpoint\":\"BASE/as/token\",\
+             \"registration_endpoint\":\"BASE/as/register\",\"code_challenge_methods_supported\":[\"S256\"]}}"
+        );
+        world.fake.set("GET /.well-known/oauth-authorization-server/as", &[&metadata]);
+        let refused = world.challenge(&world.client(), PLAIN).await.unwrap_err();
+        assert!(
+            refused.starts_with("the authorization endpoint `")
+                || refused == "the authorization server `BASE/as` names no authorization endpoint",
+            "{refused}"
+        );
+        assert_eq!(world.person.logins(), 0, "{endpoint}");
+        assert!(!world.fake.asked().iter().any(|line| line.starts_with("POST")), "{endpoint}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_a_server_names_leads_into_the_machine_unless_the_server_is_there_too() {
+    let world = World::new(&USUAL).await;
+    let options = world.options();
+    let server = Url::parse("https://h.example.test/mcp").unwrap();
+    let reach = Reach { server, ..options.reach.clone() };
+    let oauth = OAuth::new(OAuthOptions { reach, ..options });
+    for (named, words) in [
+        (
+            "BASE/prm",
+            "the address of its metadata `BASE/prm` is not usable: it must be https, or this machine",
+        ),
+        (
+            "http://169.254.169.254/prm",
+            "the address of its metadata `http://169.254.169.254/prm` is not usable: it must be https, or this machine",
+        ),
+        (
+            "https://127.0.0.1/prm",
+            "`127.0.0.1` leads to an address that is not public, and only public ones are allowed here",
+        ),
+        (
+            "https://2852039166/prm",
+            "`169.254.169.254` leads to an address that is not public, and only public ones are allowed here",
+        ),
+        (
+            "https://[::ffff:169.254.169.254]/prm",
+            "`[::ffff:a9fe:a9fe]` leads to an address that is not public, and only public ones are allowed here",
+        ),
+        (
+            "https://localhost./prm",
+            "`localhost.` leads to an address that is not public, and only public ones are allowed here",
+        ),
+    ] {
+        let challenge = format!("Bearer resource_metadata=\"{named}\"");
+        assert_eq!(world.challenge(&oauth, &challenge).await, Err(words.to_owned()), "{named}");
+    }
+    assert_eq!(world.fake.asked(), [""; 0]);
 }
 
 #[tokio::test]
