@@ -149,7 +149,8 @@ impl EnvelopeFault {
 /// Reads one message.
 ///
 /// A member of the envelope that stands twice is refused: two parsers could otherwise see two different messages. A missing
-/// `jsonrpc` is let pass, another value of it than `"2.0"` is not. Unknown members are ignored.
+/// `jsonrpc` is let pass, another value of it than `"2.0"` is not. Unknown members are ignored, except that what has them and no
+/// `jsonrpc` answers nothing: it is a line of somebody's log that happens to have an `id`.
 ///
 /// # Errors
 ///
@@ -262,6 +263,8 @@ struct Fields<'a> {
     result: Option<&'a RawValue>,
     error: Option<&'a RawValue>,
     repeated: Option<&'static str>,
+    /// There are members that no envelope has.
+    has_others: bool,
 }
 
 fn read_fields(text: &str) -> Result<Fields<'_>, EnvelopeFault> {
@@ -285,6 +288,7 @@ fn read_fields(text: &str) -> Result<Fields<'_>, EnvelopeFault> {
                     "error" => (&mut fields.error, "error"),
                     _ => {
                         map.next_value::<IgnoredAny>()?;
+                        fields.has_others = true;
                         continue;
                     }
                 };
@@ -313,7 +317,15 @@ impl<'a> Fields<'a> {
         if self.jsonrpc.is_some_and(|version| version.get() != "\"2.0\"") {
             return Err(invalid(id, "`jsonrpc` is not \"2.0\""));
         }
+        // Whoever waits under that id must not take it for the answer.
+        let is_noise = self.jsonrpc.is_none() && self.has_others;
+        let id = id.filter(|_| {
+            !is_noise || (self.method.is_some() && self.result.is_none() && self.error.is_none())
+        });
         match (self.method, self.result, self.error) {
+            (None, _, _) if is_noise => {
+                Err(invalid(None, "it has no `jsonrpc` and members that no message has"))
+            }
             (Some(method), None, None) => {
                 let Some(method) = method_name(method) else {
                     return Err(invalid(id, "`method` is not a string"));
@@ -333,7 +345,10 @@ impl<'a> Fields<'a> {
             (None, result, Some(error)) if result.is_none_or(|result| result.get() == "null") => {
                 Ok(Message::Answer { id, outcome: Err(RpcError::read(error)) })
             }
-            (None, None, None) => Err(invalid(id, "it has neither `method` nor `result` nor `error`")),
+            (None, None, None) => {
+                let id = id.filter(|_| self.jsonrpc.is_some());
+                Err(invalid(id, "it has neither `method` nor `result` nor `error`"))
+            }
             _ => Err(invalid(id, "it is a request and an answer at once")),
         }
     }

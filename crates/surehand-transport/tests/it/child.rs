@@ -50,6 +50,16 @@ async fn a_server_of_the_older_era_is_found_out_and_used() {
 }
 
 #[tokio::test]
+async fn a_bridge_that_wraps_the_refusal_of_a_server_of_the_older_era_is_one_itself() {
+    let wrapped = r#""code":-32001,"message":"Error POSTing to endpoint (HTTP 400): Bad Request: Server not initialized""#;
+    let script = legacy(ANSWER).replace(r#""code":-32601,"message":"?""#, wrapped);
+    assert!(script.contains(wrapped));
+    let (client, _) = started(&script, ClientOptions::default()).await;
+    assert_eq!(client.server().revision, Revision::V2025_06_18);
+    assert_eq!(call(&client).await, Ok("hello".to_owned()));
+}
+
+#[tokio::test]
 async fn a_server_that_ends_on_the_question_is_started_again() {
     let script = format!(
         r#"read -r line; case "$line" in *server/discover*) exit 3;; esac

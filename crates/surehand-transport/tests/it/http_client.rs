@@ -303,3 +303,47 @@ async fn arguments_that_a_schema_marks_are_repeated_in_headers_and_bad_marks_cos
     client.call_tool("t", &arguments, CallOptions::default()).await.unwrap();
     assert!(fake.asked()[2].contains("mcp-param-region=eu 1"), "{:?}", fake.asked());
 }
+
+#[tokio::test]
+async fn a_call_whose_headers_are_refused_is_made_again_once_as_the_tool_is_listed_now() {
+    let tools = |header: &str| {
+        format!(
+            "200 content-type: application/json\n{{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{{\"tools\":[{{\"name\":\"t\",\"inputSchema\":{{\"type\":\"object\",\"properties\":{{\"r\":{{\"type\":\"string\"{header}}}}}}}}}]}}}}"
+        )
+    };
+    let refused = "400 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"error\":{\"code\":-32020,\"message\":\"`Mcp-Param-Region` is absent\"}}";
+    let (before, now) = (tools(""), tools(",\"x-mcp-header\":\"Region\""));
+    let fake = Fake::start(&[DISCOVERED, &before, refused, &now, HELLO, refused, &now, refused]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    client.list_tools().await.unwrap();
+    let arguments = RawJson::parse(r#"{"r":"eu"}"#).unwrap();
+    let outcome = client.call_tool("t", &arguments, CallOptions::default()).await;
+    assert_eq!(outcome.as_ref().map(text), Ok("hello"));
+    let calls: Vec<String> = fake.asked().into_iter().filter(|line| line.contains("tools/call")).collect();
+    let call = |region: &str| {
+        format!(
+            "POST mcp-protocol-version=2026-07-28 mcp-method=tools/call mcp-name=t{region} x-mine=1 [tools/call]"
+        )
+    };
+    assert_eq!(calls, [call(""), call(" mcp-param-region=eu")]);
+    let failure = client.call_tool("t", &arguments, CallOptions::default()).await.unwrap_err();
+    assert_eq!(failure.to_string(), "`Mcp-Param-Region` is absent (code -32020)");
+    assert_eq!(fake.asked().len(), 8);
+}
+
+#[tokio::test]
+async fn what_does_no_harm_twice_is_asked_again_after_a_break_and_nothing_else() {
+    let tools = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"tools\":[{\"name\":\"t\",\"inputSchema\":{}},{\"name\":\"again\",\"inputSchema\":{},\"annotations\":{\"idempotentHint\":true}}]}}";
+    let broken = "200 content-type: text/event-stream\n: nothing\n\n";
+    let fake = Fake::start(&[DISCOVERED, broken, tools, broken, HELLO, broken, broken, broken]).await;
+    let (client, _) = opened(&fake, Era::Auto).await;
+    let client = client.unwrap();
+    assert_eq!(client.list_tools().await.unwrap().items.len(), 2);
+    let outcome = client.call_tool("again", &RawJson::empty_object(), CallOptions::default()).await;
+    assert_eq!(outcome.as_ref().map(text), Ok("hello"));
+    assert_eq!(call(&client).await, Err(ClientError::Protocol { what: CUT.to_owned() }));
+    // Once more and no more.
+    assert!(client.list_tools().await.is_err());
+    assert_eq!(fake.asked().len(), 8);
+}

@@ -14,6 +14,7 @@ mod gate;
 mod http_client;
 mod in_process;
 mod inputs;
+mod listener;
 mod oldest;
 mod pass_through;
 mod round_trip;

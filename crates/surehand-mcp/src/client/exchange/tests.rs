@@ -110,6 +110,21 @@ fn an_answer_that_is_broken_beyond_its_id_still_ends_the_wait() {
 }
 
 #[test]
+fn a_line_of_a_log_that_has_an_id_ends_no_wait_and_is_noted() {
+    let mut exchange = exchange(Revision::V2025_11_25, &["waiting"]);
+    for line in [
+        r#"{"id":1}"#,
+        r#"{"level":"info","id":1,"msg":"started"}"#,
+        r#"{"level":"error","id":1,"error":"no such file","msg":"oops"}"#,
+        r#"{"id":1,"method":"GET","result":200,"path":"/"}"#,
+    ] {
+        let said = said(exchange.receive(line));
+        assert!(said.len() == 1 && said[0].starts_with("note: server: dropped: "), "{line}: {said:?}");
+    }
+    assert_eq!(said(exchange.receive(r#"{"id":1,"result":{}}"#)), [r#""waiting" gets {}"#]);
+}
+
+#[test]
 fn progress_reaches_only_requests_that_wait() {
     let mut exchange = exchange(Revision::V2025_11_25, &["a"]);
     let report = |token: &str| {
