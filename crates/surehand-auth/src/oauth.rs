@@ -338,6 +338,10 @@ impl Authorizer for OAuth {
     fn challenged<'a>(&'a self, challenge: Challenge) -> BoxFuture<'a, Result<Retry, String>> {
         Box::pin(async move { self.refused(challenge).await.map_err(|error| words(&error)) })
     }
+
+    fn renewed_nonce(&self, url: &Url, nonce: &str) {
+        self.nonces.learn(url, Some(nonce));
+    }
 }
 
 /// An error with its causes, since only words get through.

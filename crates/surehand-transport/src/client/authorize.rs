@@ -18,6 +18,11 @@ pub trait Authorizer: Send + Sync {
     /// Told that the server refused what [`headers`](Self::headers) gave. No time-out of the connection runs meanwhile, for a
     /// person may be at it. An error ends the request, in words.
     fn challenged<'a>(&'a self, challenge: Challenge) -> BoxFuture<'a, Result<Retry, String>>;
+
+    /// Told the value of `DPoP-Nonce` on an answer that is no challenge: the next proof needs it (RFC 9449, section 8.2).
+    fn renewed_nonce(&self, url: &Url, nonce: &str) {
+        let _ = (url, nonce);
+    }
 }
 
 /// How a server refused a request.
@@ -61,7 +66,12 @@ impl Challenge {
         if status != 401 && (status != 403 || authenticate.is_empty()) {
             return None;
         }
-        let nonce = headers.get("dpop-nonce").and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let nonce = nonce_of(headers).map(str::to_owned);
         Some(Self { status, authenticate, nonce, refused_before, presented: presented.clone() })
     }
+}
+
+/// The value of `DPoP-Nonce`.
+pub(crate) fn nonce_of(headers: &HeaderMap) -> Option<&str> {
+    headers.get("dpop-nonce").and_then(|value| value.to_str().ok())
 }

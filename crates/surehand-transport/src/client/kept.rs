@@ -101,4 +101,8 @@ impl Authorizer for Watched {
     fn challenged<'a>(&'a self, challenge: Challenge) -> BoxFuture<'a, Result<Retry, String>> {
         self.inner.challenged(challenge)
     }
+
+    fn renewed_nonce(&self, url: &Url, nonce: &str) {
+        self.inner.renewed_nonce(url, nonce);
+    }
 }

@@ -16,7 +16,7 @@ use crate::fixture::open;
 const DISCOVERED: &str = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}}";
 const REFUSED: &str = "401 www-authenticate: Bearer scope=\"a\"; dpop-nonce: n1";
 
-struct Counting(Mutex<Vec<Challenge>>, Retry);
+struct Counting(Mutex<Vec<Challenge>>, Retry, Mutex<Vec<String>>);
 
 impl Authorizer for Counting {
     fn headers<'a>(&'a self, _: &'a Method, _: &'a Url) -> BoxFuture<'a, Result<Credentials, String>> {
@@ -28,10 +28,14 @@ impl Authorizer for Counting {
         self.0.lock().unwrap().push(challenge);
         Box::pin(async move { Ok(self.1) })
     }
+
+    fn renewed_nonce(&self, _: &Url, nonce: &str) {
+        self.2.lock().unwrap().push(nonce.to_owned());
+    }
 }
 
 async fn opened(fake: &Fake, retry: Retry) -> (Result<Client, OpenError>, Arc<Counting>) {
-    let authorizer = Arc::new(Counting(Mutex::default(), retry));
+    let authorizer = Arc::new(Counting(Mutex::default(), retry, Mutex::default()));
     let url = Url::parse(&format!("http://{}/mcp", fake.address)).unwrap();
     let headers = vec![("X-Mine".to_owned(), Secret::new("configured".to_owned()))];
     let options =
@@ -75,6 +79,15 @@ async fn a_refusal_stands_where_the_authorizer_gives_up() {
     let (client, _) = opened(&fake, Retry::GiveUp).await;
     assert!(matches!(client.err().unwrap(), OpenError::LoginNeeded { .. }));
     assert_eq!(fake.asked(), [asked("token0")]);
+}
+
+#[tokio::test]
+async fn a_nonce_on_an_answer_is_for_the_next_proof() {
+    let renewing = DISCOVERED.replace("200 ", "200 dpop-nonce: n2; ");
+    let fake = Fake::start(&[REFUSED, &renewing]).await;
+    let (client, authorizer) = opened(&fake, Retry::Again).await;
+    client.unwrap();
+    assert_eq!(*authorizer.2.lock().unwrap(), ["n2"]);
 }
 
 struct Failing;

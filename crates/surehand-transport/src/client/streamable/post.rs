@@ -19,7 +19,7 @@ use url::Url;
 
 use self::oldest::Stream;
 pub(super) use self::stream::ListenEnd;
-use super::super::authorize::{Authorizer, Challenge, Retry};
+use super::super::authorize::{Authorizer, Challenge, Retry, nonce_of};
 use super::super::error::{ClientError, OpenError};
 use super::super::questions::{Pending, Questions};
 use super::super::waiting::Waiter;
@@ -319,6 +319,9 @@ impl Poster {
             }
             let Some(challenge) = Challenge::read(response.status, &response.headers, refused_before, &given)
             else {
+                if let Some(nonce) = nonce_of(&response.headers) {
+                    authorizer.renewed_nonce(&request.url, nonce);
+                }
                 return Ok(response);
             };
             let retry = self.shared.questions.aside_from_timers(authorizer.challenged(challenge)).await;
