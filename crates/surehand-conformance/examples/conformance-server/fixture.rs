@@ -5,10 +5,10 @@ use surehand_mcp::{
     Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler, ToolInvocation,
     ToolOutput, Toolset,
 };
-use surehand_model::{ResourceContents, Tool};
+use surehand_model::{RawJson, ResourceContents, Tool};
 
 use crate::changing::{Changing, Extra};
-use crate::{asking, content, prompts, resources, stateless};
+use crate::{asking, content, prompts, resources, skills, stateless};
 
 /// All of it behind one handler: a toolset for the tools, and what a toolset does not have.
 pub(crate) struct Fixture {
@@ -43,6 +43,7 @@ impl ServerHandler for Fixture {
             prompts_change: true,
             completions: true,
             logging: true,
+            extensions: vec![(skills::EXTENSION.to_owned(), skills::settings())],
             ..Offers::tools()
         }
     }
@@ -93,6 +94,15 @@ impl ServerHandler for Fixture {
         _: RequestContext,
     ) -> BoxFuture<'_, Result<CompleteResult, CallFailure>> {
         Box::pin(async move { prompts::complete(&params) })
+    }
+
+    fn extension<'a>(
+        &'a self,
+        method: &'a str,
+        params: RawJson,
+        _: RequestContext,
+    ) -> BoxFuture<'a, Result<RawJson, CallFailure>> {
+        Box::pin(async move { skills::answer(method, &params) })
     }
 
     fn changes(&self) -> Option<&Changes> {

@@ -10,6 +10,7 @@ mod fixture;
 mod media;
 mod prompts;
 mod resources;
+mod skills;
 mod stateless;
 
 use std::env;
