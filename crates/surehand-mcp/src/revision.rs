@@ -76,6 +76,8 @@ pub enum Feature {
     ResourceNotFoundCode,
     /// A broken event stream is taken up again by `GET` and `Last-Event-ID`.
     StreamResumption,
+    /// A stream begins with an event of no data, and may be closed and taken up again before its answer is there.
+    PrimingEvents,
 }
 
 impl Feature {
@@ -83,7 +85,7 @@ impl Feature {
     const fn span(self) -> (Revision, Option<Revision>) {
         match self {
             Self::Handshake | Self::ResourceNotFoundCode => (V2024_11_05, Some(V2025_11_25)),
-            Self::CoreTasks => (V2025_11_25, Some(V2025_11_25)),
+            Self::CoreTasks | Self::PrimingEvents => (V2025_11_25, Some(V2025_11_25)),
             Self::Batch => (V2025_03_26, Some(V2025_03_26)),
             Self::Sessions | Self::StreamResumption => (V2025_03_26, Some(V2025_11_25)),
             Self::StreamableHttp

@@ -129,6 +129,8 @@ pub enum Verdict {
     Listen(Subscription),
     /// The client of this session wants to hear when one resource changes: remember it, send this.
     Subscribe {
+        /// Under which it is answered.
+        id: Id,
         /// Which resource.
         uri: String,
         /// The answer.

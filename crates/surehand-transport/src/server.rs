@@ -1,6 +1,7 @@
 //! Serving a handler: over standard streams, over HTTP.
 
 mod outbox;
+mod question;
 mod seal;
 mod stdio;
 mod streamable;

@@ -47,7 +47,9 @@ impl ServerMachine {
             name::SUBSCRIBE | name::UNSUBSCRIBE if offers.subscriptions => {
                 let is_subscribe = request.method == name::SUBSCRIBE;
                 return match request.params.unambiguous("uri") {
-                    Ok(uri) if is_subscribe => Verdict::Subscribe { uri, reply: empty(&request) },
+                    Ok(uri) if is_subscribe => {
+                        Verdict::Subscribe { id: request.id.clone(), uri, reply: empty(&request) }
+                    }
                     Ok(uri) => Verdict::Unsubscribe { uri, reply: empty(&request) },
                     Err(words) => request.refuse(ErrorCode::INVALID_PARAMS, words),
                 };

@@ -1,5 +1,8 @@
 //! One client at the other end of two streams.
 
+mod listening;
+mod outbox;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::future::{Future, poll_fn};
@@ -13,7 +16,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use surehand_mcp::{
-    Arrival, EnvelopeLimits, Id, Negotiated, PendingRequest, Reply, ServerHandler, ServerMachine, Verdict,
+    Arrival, ChangeListener, EnvelopeLimits, Id, Negotiated, PendingRequest, Reply, ServerHandler,
+    ServerMachine, Subscription, Verdict,
 };
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -23,7 +27,8 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::outbox::NoWayBack;
+use self::listening::Listening;
+use self::outbox::StreamOutbox;
 use super::seal::Seal;
 use crate::lines::{Line, LineReader};
 use crate::outgoing::Outgoing;
@@ -42,12 +47,12 @@ pub enum ServeError {
     /// What comes in cannot be read.
     #[error("the client's messages cannot be read")]
     Read(#[source] io::Error),
-    /// The system has no randomness to give.
-    #[error("no key could be made for what clients carry")]
-    Seal(#[source] io::Error),
     /// What goes out cannot be written; mostly the client is gone.
     #[error("the client no longer reads")]
     Write(#[source] io::Error),
+    /// The system has no randomness to give.
+    #[error("no key could be made for what clients carry")]
+    Seal(#[source] io::Error),
 }
 
 /// Serves one client over this process's standard input and output, until it closes its side or `stop` is cancelled.
@@ -106,12 +111,23 @@ fn socket(file: File) -> io::Result<UnixStream> {
 pub async fn serve_streams(
     handler: Arc<dyn ServerHandler>,
     input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    let seal = Arc::new(Seal::of_this_process().map_err(ServeError::Seal)?);
+    let machine = ServerMachine::new(handler, EnvelopeLimits::default(), seal);
+    serve_machine(machine, input, output, stop).await
+}
+
+/// The same for a protocol that others share.
+pub(super) async fn serve_machine(
+    machine: ServerMachine,
+    input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    let limits = EnvelopeLimits::default();
-    let outgoing = Arc::new(Outgoing::new(limits.bytes));
-    let mut serving = pin!(serve(handler, limits, input, outgoing.clone(), stop));
+    let outgoing = Arc::new(Outgoing::new(machine.limits().bytes));
+    let mut serving = pin!(serve(machine, input, outgoing.clone(), stop));
     let mut writing = pin!(outgoing.write_to(&mut output));
     let ended = tokio::select! {
         ended = &mut serving => ended,
@@ -127,29 +143,22 @@ pub async fn serve_streams(
 }
 
 async fn serve(
-    handler: Arc<dyn ServerHandler>,
-    limits: EnvelopeLimits,
+    machine: ServerMachine,
     input: impl AsyncRead + Unpin,
     outgoing: Arc<Outgoing>,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    let seal = Arc::new(Seal::of_this_process().map_err(ServeError::Seal)?);
-    let mut session = StreamSession {
-        machine: ServerMachine::new(handler, limits, seal),
-        negotiated: None,
-        calls: JoinSet::new(),
-        running: HashMap::new(),
-        outgoing,
-    };
+    let limits = machine.limits();
+    let mut session = StreamSession::new(machine, outgoing);
     let mut lines = LineReader::new(input, limits.bytes);
     loop {
         tokio::select! {
-            line = lines.next_line(), if session.running.len() < CALLS_AT_ONCE => match line {
+            line = lines.next_line(), if session.may_read() => match line {
                 Ok(Some(Line::Text(line))) => {
                     tokio::select! {
                         biased;
                         () = session.outgoing.room() => {}
-                        () = stop.cancelled() => return Ok(()),
+                        () = stop.cancelled() => break,
                     }
                     session.receive(&line).await;
                 }
@@ -167,14 +176,16 @@ async fn serve(
                     session.running.remove(&id);
                 }
             }
-            () = stop.cancelled() => return Ok(()),
+            () = stop.cancelled() => break,
         }
     }
     let rest = async { while session.calls.join_next().await.is_some() {} };
     tokio::select! {
-        _ = timeout(LAST_CALLS, rest) => {}
+        biased;
         () = stop.cancelled() => {}
+        _ = timeout(LAST_CALLS, rest) => {}
     }
+    session.listening.finish();
     Ok(())
 }
 
@@ -184,34 +195,65 @@ struct StreamSession {
     calls: JoinSet<Id>,
     running: HashMap<Id, AbortHandle>,
     outgoing: Arc<Outgoing>,
+    outbox: Arc<StreamOutbox>,
+    listening: Arc<Listening>,
+    /// Changes are told for as long as this is kept.
+    _listener: ChangeListener,
 }
 
 impl StreamSession {
+    fn new(machine: ServerMachine, outgoing: Arc<Outgoing>) -> Self {
+        let listening = Listening::new(outgoing.clone());
+        let listener = listening.listener();
+        machine.listen(&listener);
+        Self {
+            machine,
+            negotiated: None,
+            calls: JoinSet::new(),
+            running: HashMap::new(),
+            outbox: Arc::new(StreamOutbox::new(outgoing.clone())),
+            outgoing,
+            listening,
+            _listener: listener,
+        }
+    }
+
+    /// With all places taken nothing is read, except where calls may be waiting for an answer that is still to be read.
+    fn may_read(&self) -> bool {
+        self.running.len() < CALLS_AT_ONCE || self.outbox.asks()
+    }
+
     async fn receive(&mut self, line: &str) {
-        for verdict in self.machine.receive(line, Arrival::Stream { session: self.negotiated.as_ref() }) {
+        let arrival = Arrival::Stream { session: self.negotiated.as_ref() };
+        for verdict in self.machine.receive(line, arrival) {
             match verdict {
-                Verdict::Answer(reply) => self.outgoing.push_anyway(&reply.body),
+                Verdict::Answer(reply) => self.send(&reply),
                 Verdict::Open { session, reply } => {
                     self.negotiated = Some(session);
-                    self.outgoing.push_anyway(&reply.body);
+                    self.send(&reply);
+                    self.listening.begin_session();
                 }
                 Verdict::Run(request) => self.run(request).await,
-                Verdict::Subscribe { reply, .. } | Verdict::Unsubscribe { reply, .. } => {
-                    self.outgoing.push_anyway(&reply.body);
+                Verdict::Listen(subscription) => self.listen(subscription),
+                Verdict::Subscribe { id, uri, reply } => {
+                    let has_room = self.listening.subscribe(uri);
+                    self.send(&if has_room { reply } else { Reply::internal(&id, TOO_MANY_RESOURCES) });
+                }
+                Verdict::Unsubscribe { uri, reply } => {
+                    self.listening.unsubscribe(&uri);
+                    self.send(&reply);
                 }
                 Verdict::SetLevel { level, reply } => {
-                    if let Some(session) = &mut self.negotiated {
-                        session.log_level = Some(level);
+                    if let Some(negotiated) = &mut self.negotiated {
+                        negotiated.log_level = Some(level);
                     }
-                    self.outgoing.push_anyway(&reply.body);
+                    self.send(&reply);
                 }
-                Verdict::Listen(subscription) => {
-                    let reply = Reply::internal(&subscription.id, "nothing can be listened for here");
-                    self.outgoing.push_anyway(&reply.body);
-                }
-                Verdict::Answered { .. } => {}
+                Verdict::Answered { id, outcome } => self.outbox.answered(&id, outcome),
                 Verdict::Cancel(id) => {
-                    if let Some(call) = self.running.remove(&id) {
+                    if !self.listening.close(&id)
+                        && let Some(call) = self.running.remove(&id)
+                    {
                         call.abort();
                     }
                 }
@@ -222,22 +264,45 @@ impl StreamSession {
 
     async fn run(&mut self, request: PendingRequest) {
         let id = request.id.clone();
-        if self.running.contains_key(&id) {
-            self.outgoing.push_anyway(&Reply::id_in_use(&id).body);
-            return;
+        if self.is_in_use(&id) {
+            return self.send(&Reply::id_in_use(&id));
         }
-        let outgoing = self.outgoing.clone();
-        let done = id.clone();
+        if self.running.len() >= CALLS_AT_ONCE {
+            return self.send(&Reply::internal(&id, TOO_MANY_CALLS));
+        }
+        let (outgoing, outbox) = (self.outgoing.clone(), self.outbox.clone());
         let mut run = Box::pin(async move {
-            outgoing.push_anyway(&request.run(Arc::new(NoWayBack)).await.body);
-            done
+            let id = request.id.clone();
+            outgoing.push_anyway(&request.run(outbox).await.body);
+            id
         });
         let at_once = poll_fn(|context| Poll::Ready(run.as_mut().poll(context).is_ready())).await;
         if !at_once {
             self.running.insert(id, self.calls.spawn(run));
         }
     }
+
+    fn listen(&mut self, subscription: Subscription) {
+        let id = subscription.id.clone();
+        if self.is_in_use(&id) {
+            self.send(&Reply::id_in_use(&id));
+        } else if !self.listening.open(subscription) {
+            self.send(&Reply::internal(&id, TOO_MANY_STREAMS));
+        }
+    }
+
+    fn is_in_use(&self, id: &Id) -> bool {
+        self.running.contains_key(id) || self.listening.has(id)
+    }
+
+    fn send(&self, reply: &Reply) {
+        self.outgoing.push_anyway(&reply.body);
+    }
 }
+
+const TOO_MANY_CALLS: &str = "too many calls are running already";
+const TOO_MANY_RESOURCES: &str = "this client listens for too many resources already";
+const TOO_MANY_STREAMS: &str = "this client has too many streams of changes already";
 
 fn too_long(limit: usize) -> Reply {
     Reply::unreadable(&format!("a message of more than {limit} bytes is over the limit"))

@@ -1,46 +1,54 @@
 //! Streamable HTTP, both eras on one endpoint.
 
+mod answer;
+mod body;
 mod cors;
+mod endpoint;
+mod events;
 mod gate;
 mod guard;
+mod listeners;
+mod outbox;
+mod running;
+mod session_id;
 mod sessions;
+mod two_ways;
 
-use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use axum::http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
+use axum::http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::any;
-use surehand_mcp::{
-    Arrival, EnvelopeLimits, HttpFacts, HttpSession, PendingRequest, Reply, ServerHandler, ServerMachine,
-    Verdict,
-};
+use surehand_mcp::{EnvelopeLimits, ServerHandler, ServerMachine};
 use thiserror::Error;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::answer::{not_allowed, refuse, status};
+use self::endpoint::Endpoint;
 pub use self::gate::{Caller, Gate, GateDocument, GateRefusal};
 use self::guard::Guard;
+use self::listeners::Listeners;
 use self::sessions::Sessions;
+use self::two_ways::TwoWays;
 use super::outbox::NoWayBack;
-use super::seal::Seal;
+use super::seal::{Seal, SealKey};
 
 /// How long requests may still take once the server is asked to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How many calls run side by side; further ones are refused, for whoever sends more than that is not well.
 const CALLS_AT_ONCE: usize = 1_024;
-/// Within what time the whole body of a request must have come.
-const BODY_WITHIN: Duration = Duration::from_secs(30);
 const SESSION_HEADER: &str = "mcp-session-id";
+const VERSION_HEADER: &str = "mcp-protocol-version";
 
 /// How a handler is served over HTTP.
 #[derive(Clone, Debug)]
@@ -57,10 +65,16 @@ pub struct HttpServerOptions {
     pub body_limit: usize,
     /// Decides who may ask; where there is none, everybody may.
     pub gate: Option<Arc<dyn Gate>>,
+    /// Where clients of 2024-11-05 open their stream, which names a path of its own for what they send; none, and they are not
+    /// served.
+    pub stream_path: Option<String>,
+    /// The key of what clients carry for the server: sessions and half-answered requests. Servers of one key, side by side or
+    /// one after the other, take over each other's; without a key here, one of this process is made.
+    pub seal_key: Option<SealKey>,
 }
 
 impl Default for HttpServerOptions {
-    /// A free port of the loopback address, `/mcp`, 32 MiB, no gate.
+    /// A free port of the loopback address, `/mcp` and `/sse`, 32 MiB, no gate, a key of its own.
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -69,6 +83,8 @@ impl Default for HttpServerOptions {
             allowed_origins: Vec::new(),
             body_limit: EnvelopeLimits::default().bytes,
             gate: None,
+            stream_path: Some("/sse".to_owned()),
+            seal_key: None,
         }
     }
 }
@@ -87,7 +103,7 @@ pub enum HttpServerError {
     /// The system has no randomness to give.
     #[error("no key could be made for what clients carry")]
     Seal(#[source] io::Error),
-    /// The path does not start with a slash, or holds characters that no path has.
+    /// The path does not start with a slash, holds characters that no path has, or stands for two things.
     #[error("`{path}` is not a path to serve under")]
     Path {
         /// As given.
@@ -119,11 +135,12 @@ impl HttpServer {
     }
 }
 
-/// Serves a handler over Streamable HTTP until `stop` is cancelled. Returns as soon as it listens.
+/// Serves a handler over Streamable HTTP until `stop` is cancelled, and beside it for clients of 2024-11-05. Returns as soon as
+/// it listens.
 ///
-/// Answers are JSON. `Host` and `Origin` are checked, so that no web page can reach a server on this machine by a name of its
-/// own. Pages of an allowed origin may read the answers and the session id. A body that has not come whole within 30 s is
-/// refused with 408.
+/// An answer is JSON, unless something is to be sent before it, or the client takes nothing but a stream. `Host` and `Origin`
+/// are checked, so that no web page can reach a server on this machine by a name of its own. Pages of an allowed origin may read
+/// the answers and the session id. A body that has not come whole within 30 s is refused with 408.
 ///
 /// # Errors
 ///
@@ -133,19 +150,32 @@ pub async fn serve_http(
     options: HttpServerOptions,
     stop: CancellationToken,
 ) -> Result<HttpServer, HttpServerError> {
-    let is_path = options.path.starts_with('/') && !options.path.contains(['{', '}', '*', '?', '#', ' ']);
-    if !is_path {
-        return Err(HttpServerError::Path { path: options.path });
+    let two_ways = options.stream_path.map(TwoWays::new);
+    let mut paths = vec![options.path.as_str()];
+    paths.extend(two_ways.iter().flat_map(TwoWays::paths));
+    for (at, path) in paths.iter().enumerate() {
+        let is_path = path.starts_with('/') && !path.contains(['{', '}', '*', '?', '#', ' ']);
+        if !is_path || paths[..at].contains(path) {
+            return Err(HttpServerError::Path { path: (*path).to_owned() });
+        }
     }
     let listen_error = |source| HttpServerError::Listen { address: options.listen, source };
-    let seal = Seal::of_this_process().map_err(HttpServerError::Seal)?;
+    let seal = match &options.seal_key {
+        Some(key) => Seal::new(key),
+        None => Seal::of_this_process(),
+    };
+    let seal = Arc::new(seal.map_err(HttpServerError::Seal)?);
     let listener = TcpListener::bind(options.listen).await.map_err(listen_error)?;
     let address = listener.local_addr().map_err(listen_error)?;
     let limits = EnvelopeLimits { bytes: options.body_limit, ..EnvelopeLimits::default() };
-    // Cancelled too when the server is dropped, so that no call outlives it.
-    let ended = stop.child_token();
+    let machine = ServerMachine::new(handler, limits, seal.clone());
+    let (sessions, listeners) = (Sessions::default(), Listeners::default());
+    // Cancelled when the server ends in whatever way, so that nothing outlives it.
+    let (stopping, ended) = (stop.child_token(), CancellationToken::new());
     let endpoint = Arc::new(Endpoint {
-        machine: ServerMachine::new(handler, limits, Arc::new(seal)),
+        _listener: listeners.connect(&machine, &sessions),
+        machine,
+        seal,
         guard: Guard::new(address.ip(), &options.allowed_hosts, &options.allowed_origins),
         documents: options
             .gate
@@ -154,15 +184,24 @@ pub async fn serve_http(
             .map(|it| (it.path, it.body))
             .collect(),
         gate: options.gate,
-        sessions: Sessions::default(),
+        sessions,
+        listeners,
+        two_ways,
+        silent: Arc::new(NoWayBack),
         calls: TaskTracker::new(),
         free: Arc::new(Semaphore::new(CALLS_AT_ONCE)),
-        stop: ended.clone(),
+        stop: stopping.clone(),
+        ended: ended.clone(),
     });
-    let app = Router::new().route(&options.path, any(answer)).fallback(document).with_state(endpoint);
+    let mut app = Router::new().route(&options.path, any(answer));
+    if let Some(two_ways) = &endpoint.two_ways {
+        let [stream, messages] = two_ways.paths();
+        app = app.route(stream, any(two_ways::open)).route(messages, any(two_ways::message));
+    }
+    let app = app.fallback(document).with_state(endpoint);
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
-        let _calls = ended.drop_guard();
+        let _all = (stopping.drop_guard(), ended.drop_guard());
         let asked = stop.clone();
         let serving =
             axum::serve(listener, app).with_graceful_shutdown(async move { asked.cancelled().await });
@@ -178,21 +217,27 @@ pub async fn serve_http(
     Ok(HttpServer { address, tasks })
 }
 
-struct Endpoint {
-    machine: ServerMachine,
-    guard: Guard,
-    gate: Option<Arc<dyn Gate>>,
-    /// What the gate publishes, by path.
-    documents: HashMap<String, String>,
-    sessions: Sessions,
-    /// Calls of the older era, which go on when the client hangs up.
-    calls: TaskTracker,
-    /// One permit for each call that may still begin.
-    free: Arc<Semaphore>,
-    stop: CancellationToken,
+async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>) -> Response<Body> {
+    let answer = guarded(&endpoint, request, async |request| match request.method().as_str() {
+        "POST" => endpoint.post(request).await,
+        "GET" => endpoint.get(&request),
+        "DELETE" => endpoint.delete(&request),
+        _ => not_allowed("POST, GET, DELETE"),
+    });
+    tokio::select! {
+        // What is answered at once never looks at the other.
+        biased;
+        answer = answer => answer,
+        () = endpoint.ended.cancelled() => refuse(StatusCode::SERVICE_UNAVAILABLE, "the server has stopped"),
+    }
 }
 
-async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>) -> Response<Body> {
+/// Lets a request through to `serve` that comes from a good place and that the gate admits.
+async fn guarded(
+    endpoint: &Endpoint,
+    request: Request<Body>,
+    serve: impl AsyncFnOnce(Request<Body>) -> Response<Body>,
+) -> Response<Body> {
     if let Err(words) = endpoint.guard.check(request.headers()) {
         return refuse(StatusCode::FORBIDDEN, &words);
     }
@@ -200,13 +245,9 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>) -
         return cors::preflight(request.headers());
     }
     let origin = request.headers().get(ORIGIN).cloned();
-    let mut response = match admit(&endpoint, request).await {
+    let mut response = match admit(endpoint, request).await {
         Err(refusal) => turn_away(&refusal),
-        Ok(request) => match request.method().as_str() {
-            "POST" => endpoint.post(request).await,
-            "DELETE" => endpoint.delete(request.headers()),
-            _ => not_allowed(),
-        },
+        Ok(request) => serve(request).await,
     };
     if let Some(origin) = origin {
         cors::allow(&mut response, origin);
@@ -257,250 +298,4 @@ async fn document(State(endpoint): State<Arc<Endpoint>>, request: Request<Body>)
         cors::allow(&mut response, origin.clone());
     }
     response
-}
-
-impl Endpoint {
-    async fn post(&self, request: Request<Body>) -> Response<Body> {
-        let (head, body) = request.into_parts();
-        let headers = &head.headers;
-        if !has_media_type(headers, CONTENT_TYPE, &["application/json"]) {
-            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
-        }
-        let takes_json = ["application/json", "application/*", "*/*"];
-        if headers.contains_key(ACCEPT) && !has_media_type(headers, ACCEPT, &takes_json) {
-            return refuse(
-                StatusCode::NOT_ACCEPTABLE,
-                "the answer is application/json, which `Accept` leaves out",
-            );
-        }
-        let limit = self.machine.limits().bytes;
-        let Ok(read) = tokio::time::timeout(BODY_WITHIN, to_bytes(body, limit)).await else {
-            return refuse(StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
-        };
-        let Ok(body) = read else {
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, &format!("a body has at most {limit} bytes"));
-        };
-        let Ok(text) = std::str::from_utf8(&body) else {
-            return respond(&Reply::not_json("it is not UTF-8"));
-        };
-        let session_id = text_of(headers, SESSION_HEADER);
-        let params: Vec<(&str, Option<&str>)> = headers
-            .iter()
-            .filter(|(name, _)| name.as_str().starts_with("mcp-param-"))
-            .map(|(name, value)| (name.as_str(), value.to_str().ok()))
-            .collect();
-        let open = session_id.and_then(|id| self.sessions.negotiated(id));
-        let caller = head.extensions.get::<Caller>();
-        let facts = HttpFacts {
-            version: text_of(headers, "mcp-protocol-version"),
-            method: text_of(headers, "mcp-method"),
-            name: text_of(headers, "mcp-name"),
-            params: &params,
-            session: match session_id {
-                None => HttpSession::Absent,
-                Some(_) => open.as_ref().map_or(HttpSession::Lost, HttpSession::Open),
-            },
-            principal: caller.and_then(|caller| caller.principal.as_deref()),
-        };
-        // Over HTTP an array is never taken, so there is exactly one verdict.
-        match self.machine.receive(text, Arrival::Http(facts)).pop() {
-            Some(Verdict::Answer(reply)) => respond(&reply),
-            Some(Verdict::Open { session, reply }) => {
-                let mut response = respond(&reply);
-                if let Some(id) = self.sessions.open(session)
-                    && let Ok(id) = HeaderValue::from_str(&id)
-                {
-                    response.headers_mut().insert(SESSION_HEADER, id);
-                }
-                response
-            }
-            Some(Verdict::Run(request)) => respond(&self.run(request, session_id).await),
-            Some(Verdict::Subscribe { reply, .. } | Verdict::Unsubscribe { reply, .. }) => respond(&reply),
-            Some(Verdict::SetLevel { level, reply }) => {
-                if let Some(session) = session_id {
-                    self.sessions.set_level(session, level);
-                }
-                respond(&reply)
-            }
-            Some(Verdict::Listen(subscription)) => {
-                respond(&Reply::internal(&subscription.id, "nothing can be listened for here"))
-            }
-            Some(Verdict::Answered { .. }) => accepted(),
-            Some(Verdict::Cancel(id)) => {
-                if let Some(session) = session_id {
-                    self.sessions.cancel(session, &id);
-                }
-                accepted()
-            }
-            Some(Verdict::Nothing) | None => accepted(),
-        }
-    }
-
-    async fn run(&self, request: PendingRequest, session: Option<&str>) -> Reply {
-        let id = request.id.clone();
-        let Ok(place) = self.free.clone().try_acquire_owned() else {
-            return Reply::internal(&id, "too many calls are running already");
-        };
-        let outbox = Arc::new(NoWayBack);
-        if request.revision.is_modern() {
-            // Hanging up drops this future, and with it the call: in this era that is how a client cancels.
-            return request.run(outbox).await;
-        }
-        let cancelled = self.stop.child_token();
-        let key = session.map(|session| (session.to_owned(), id.clone()));
-        if let Some((session, id)) = &key
-            && !self.sessions.begin(session, id, cancelled.clone())
-        {
-            return Reply::id_in_use(&id);
-        }
-        let (sender, receiver) = oneshot::channel();
-        let sessions = self.sessions.clone();
-        self.calls.spawn(async move {
-            let _place = place;
-            let reply = tokio::select! {
-                reply = request.run(outbox) => reply,
-                () = cancelled.cancelled() => Reply::cancelled(&id),
-            };
-            if let Some((session, id)) = &key {
-                sessions.end(session, id);
-            }
-            // The client may have hung up.
-            let _ = sender.send(reply);
-        });
-        receiver.await.unwrap_or_else(|_| Reply::unreadable("the server is stopping"))
-    }
-
-    fn delete(&self, headers: &HeaderMap) -> Response<Body> {
-        match text_of(headers, SESSION_HEADER) {
-            None => not_allowed(),
-            Some(id) if self.sessions.close(id) => status(StatusCode::NO_CONTENT),
-            Some(_) => refuse(StatusCode::NOT_FOUND, "there is no such session"),
-        }
-    }
-}
-
-fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
-}
-
-/// Whether a header names one of these media types, whatever their parameters.
-fn has_media_type(headers: &HeaderMap, name: axum::http::HeaderName, wanted: &[&str]) -> bool {
-    headers
-        .get_all(name)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|item| {
-            let media_type = item.split(';').next().unwrap_or_default().trim();
-            wanted.iter().any(|wanted| media_type.eq_ignore_ascii_case(wanted))
-        })
-}
-
-fn respond(reply: &Reply) -> Response<Body> {
-    let mut response = Response::new(Body::from(reply.body.clone()));
-    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-fn refuse(code: StatusCode, words: &str) -> Response<Body> {
-    let mut response = respond(&Reply::unreadable(words));
-    *response.status_mut() = code;
-    response
-}
-
-fn status(code: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = code;
-    response
-}
-
-fn accepted() -> Response<Body> {
-    status(StatusCode::ACCEPTED)
-}
-
-fn not_allowed() -> Response<Body> {
-    let mut response = status(StatusCode::METHOD_NOT_ALLOWED);
-    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
-    response
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::pending;
-
-    use surehand_mcp::{
-        BoxFuture, CallFailure, Implementation, Negotiated, Revision, ToolInvocation, ToolOutput,
-    };
-    use surehand_model::Tool;
-
-    use super::*;
-
-    /// Never answers a call.
-    struct Silent;
-
-    impl ServerHandler for Silent {
-        fn implementation(&self) -> Implementation {
-            Implementation { name: "silent".to_owned(), title: None, version: "1".to_owned() }
-        }
-
-        fn tools(&self) -> Vec<Tool> {
-            Vec::new()
-        }
-
-        fn call<'a>(&'a self, _: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
-            Box::pin(pending())
-        }
-    }
-
-    fn endpoint() -> Endpoint {
-        Endpoint {
-            machine: ServerMachine::new(
-                Arc::new(Silent),
-                EnvelopeLimits::default(),
-                Arc::new(Seal::of_this_process().unwrap()),
-            ),
-            guard: Guard::new(Ipv4Addr::LOCALHOST.into(), &[], &[]),
-            gate: None,
-            documents: HashMap::new(),
-            sessions: Sessions::default(),
-            calls: TaskTracker::new(),
-            free: Arc::new(Semaphore::new(1)),
-            stop: CancellationToken::new(),
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_body_that_never_ends_is_given_up() {
-        let body = Body::from_stream(futures_util::stream::pending::<io::Result<Vec<u8>>>());
-        let request = Request::post("/mcp").header(CONTENT_TYPE, "application/json").body(body).unwrap();
-        let begun = tokio::time::Instant::now();
-        let status = endpoint().post(request).await.status();
-        assert_eq!((status, begun.elapsed().as_secs()), (StatusCode::REQUEST_TIMEOUT, 30));
-    }
-
-    #[tokio::test]
-    async fn a_call_beyond_those_that_may_run_at_once_is_refused() {
-        let endpoint = endpoint();
-        let session = endpoint.sessions.open(Negotiated::new(Revision::V2025_06_18)).unwrap();
-        let call = |id: u32| {
-            let body = format!(
-                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{}}}}}}"#
-            );
-            let request = Request::post("/mcp")
-                .header(CONTENT_TYPE, "application/json")
-                .header(SESSION_HEADER, &session);
-            endpoint.post(request.body(Body::from(body)).unwrap())
-        };
-        let refused = tokio::select! {
-            biased;
-            _ = call(1) => panic!("nothing answers"),
-            refused = call(2) => to_bytes(refused.into_body(), 1_000).await.unwrap(),
-        };
-        assert_eq!(
-            String::from_utf8_lossy(&refused),
-            r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"too many calls are running already"}}"#
-        );
-        endpoint.stop.cancel();
-    }
 }

@@ -38,6 +38,7 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 const BOTH: (&str, &str) = ("Accept", "application/json, text/event-stream");
 const INITIALIZE: &str =
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#;
+const MODERN: (&str, &str) = ("MCP-Protocol-Version", "2026-07-28");
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 #[tokio::test]
@@ -46,7 +47,7 @@ async fn a_session_lives_from_its_handshake_to_its_end() {
     let server = serve(HttpServerOptions::default(), &stop).await;
     let (status, session, _) = send(&server, Method::POST, &[JSON, BOTH], INITIALIZE).await;
     let session = session.unwrap();
-    assert_eq!((status, session.len()), (200, 32));
+    assert!(status == 200 && session.bytes().all(|byte| byte.is_ascii_graphic()), "{session}");
     let mine = ("Mcp-Session-Id", session.as_str());
     let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     assert_eq!(send(&server, Method::POST, &[JSON, mine], initialized).await, (202, None, String::new()));
@@ -64,9 +65,15 @@ async fn what_does_not_belong_here_is_refused_with_the_right_status() {
     let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "x".repeat(1_000));
     let evil = ("Origin", "http://evil.example");
     for (method, headers, body, expected) in [
-        (Method::GET, &[BOTH][..], "", 405),
+        (Method::GET, &[BOTH][..], "", 400),
+        (Method::GET, &[BOTH, MODERN], "", 405),
+        (Method::GET, &[BOTH, ("Mcp-Session-Id", "guessed")], "", 404),
         (Method::PUT, &[JSON], PING, 405),
-        (Method::DELETE, &[], "", 405),
+        (Method::DELETE, &[], "", 400),
+        (Method::DELETE, &[MODERN], "", 405),
+        (Method::POST, &[JSON], r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, 400),
+        (Method::POST, &[JSON], "[]", 400),
+        (Method::POST, &[JSON, MODERN], "[{}]", 400),
         (Method::POST, &[JSON, evil], INITIALIZE, 403),
         (Method::POST, &[JSON, ("Host", "evil.example")], INITIALIZE, 403),
         (Method::POST, &[JSON, ("Origin", "null")], INITIALIZE, 403),
@@ -113,7 +120,7 @@ async fn a_page_of_an_allowed_origin_may_ask_and_no_other() {
         [
             "HTTP/1.1 204 No Content",
             "access-control-allow-headers: content-type, mcp-param-city",
-            "access-control-allow-methods: POST, DELETE",
+            "access-control-allow-methods: POST, GET, DELETE",
             "access-control-allow-origin: https://app.example.com",
             "access-control-expose-headers: Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce",
             "access-control-max-age: 600",

@@ -21,7 +21,7 @@ pub(super) fn preflight(headers: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let told = response.headers_mut();
-    told.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, DELETE"));
+    told.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST, GET, DELETE"));
     told.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     if let Some(asked) = headers.get(ACCESS_CONTROL_REQUEST_HEADERS) {
         told.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
