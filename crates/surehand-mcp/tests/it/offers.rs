@@ -175,7 +175,7 @@ fn a_session_subscribes_and_sets_the_level_of_its_log() {
     };
     let empty = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     match verdict("resources/subscribe", json!({"uri": "book://1"})) {
-        Verdict::Subscribe { uri, reply } => {
+        Verdict::Subscribe { id: _, uri, reply } => {
             assert_eq!((uri.as_str(), reply.body.as_str()), ("book://1", empty))
         }
         other => panic!("{other:?}"),
