@@ -12,6 +12,7 @@ mod meta;
 mod method;
 mod revision;
 mod server;
+mod skills;
 mod toolset;
 mod types;
 
@@ -41,6 +42,10 @@ pub use revision::{Feature, Revision};
 pub use server::{
     Arrival, HttpFacts, HttpSession, Negotiated, PendingRequest, Reply, ServerMachine, StateSeal,
     Subscription, Verdict, encode_output,
+};
+pub use skills::{
+    FrontmatterFault, GetSkill, ListSkills, READ_DIRECTORY, SKILLS, Skill, SkillFault, SkillFile, SkillFiles,
+    SkillParams, read_frontmatter,
 };
 pub use surehand_policy::Effect;
 pub use toolset::{

@@ -57,7 +57,7 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     /// Reads the array under `key`, item by item; `read` gives the item, or says why it is left out.
-    fn read_items(
+    pub(crate) fn read_items(
         result: &RawJson,
         (method, key): (&'static str, &str),
         read: impl Fn(&RawValue, &mut Reporter<'_>) -> Result<T, String>,
@@ -89,7 +89,7 @@ impl<T> Page<T> {
 }
 
 /// Collects notes about one place.
-struct Reporter<'a> {
+pub(crate) struct Reporter<'a> {
     place: String,
     notes: &'a mut Vec<Note>,
 }

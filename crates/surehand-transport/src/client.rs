@@ -11,6 +11,7 @@ mod options;
 mod prompts;
 mod questions;
 mod resources;
+mod skills;
 mod streamable;
 mod tools;
 mod utilities;
@@ -33,6 +34,7 @@ use self::options::shown;
 pub use self::options::{CallOptions, CallOutcome, ClientEvent, ClientOptions, HttpTarget, Target};
 use self::questions::Questions;
 pub use self::questions::{Elicitor, Roots, Sampler};
+pub use self::skills::SkillError;
 use self::streamable::HttpWire;
 use crate::http::HttpClient;
 

@@ -2,11 +2,11 @@ use std::error::Error;
 use std::sync::Arc;
 
 use surehand_conformance::Assignment;
-use surehand_mcp::Revision;
+use surehand_mcp::{Revision, SKILLS};
 use surehand_model::{RawJson, Tool};
 use surehand_transport::{
     CallOptions, Client, ClientOptions, Elicitor, Era, GetPromptParams, HttpClient, HttpOptions, HttpTarget,
-    Target,
+    Skill, SkillError, SkillFiles, Target,
 };
 
 use crate::auth;
@@ -63,6 +63,12 @@ pub(crate) async fn run(assignment: &Assignment) -> Outcome {
             let schema = &tool.ok_or("json_schema_2020_12_tool is not listed")?.input_schema;
             call(&client, "json_schema_echo", &format!(r#"{{"schema":{}}}"#, schema.as_str())).await?;
         }
+        "sep-2640-client-no-prefetch" => {
+            client.list_skills().await?;
+        }
+        "sep-2640-client-verify-digest"
+        | "sep-2640-client-verify-size"
+        | "sep-2640-client-verify-frontmatter" => refuse_skills(&client).await?,
         name if name.starts_with("auth/") => {
             client.list_tools().await?;
             call(&client, "test-tool", "{}").await?;
@@ -82,7 +88,14 @@ async fn open(assignment: &Assignment) -> Result<Client, Box<dyn Error>> {
     let person: Arc<dyn Elicitor> = Arc::new(Agreeable);
     let http = HttpClient::new(HttpOptions::default());
     let authorizer = auth::authorizer(assignment, &http)?;
-    let options = ClientOptions { era, on_elicitation: Some(person), authorizer, ..ClientOptions::default() };
+    let extensions = vec![(SKILLS.to_owned(), RawJson::empty_object())];
+    let options = ClientOptions {
+        era,
+        on_elicitation: Some(person),
+        authorizer,
+        extensions,
+        ..ClientOptions::default()
+    };
     let target = Target::Http(HttpTarget { url: assignment.url.clone(), headers: Vec::new() });
     Ok(Client::open(target, options, &http).await?)
 }
@@ -99,6 +112,28 @@ async fn call_with_texts(client: &Client, tool: &Tool) -> Outcome {
     let arguments: serde_json::Map<_, _> =
         fields.into_iter().flatten().map(|(name, _)| (name.clone(), "text".into())).collect();
     client.call_tool(&tool.name, &RawJson::from_serialize(&arguments), CallOptions::default()).await?;
+    Ok(())
+}
+
+/// Loads every skill, main file first. Each of them has been tampered with, so none may be taken.
+async fn refuse_skills(client: &Client) -> Outcome {
+    for skill in client.list_skills().await?.items {
+        match load(client, &skill).await {
+            Err(SkillError::Fault(_)) => {}
+            Err(other) => return Err(other.into()),
+            Ok(()) => return Err(format!("the skill `{}` was taken as it is", skill.name).into()),
+        }
+    }
+    Ok(())
+}
+
+async fn load(client: &Client, skill: &Skill) -> Result<(), SkillError> {
+    client.read_skill_file(skill, &skill.uri).await?;
+    if let SkillFiles::Listed(files) = &skill.files {
+        for file in files {
+            client.read_skill_file(skill, &file.uri).await?;
+        }
+    }
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use crate::method::{
     ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, ReadResource, name,
 };
 use crate::revision::{Feature, Revision};
+use crate::skills::{GetSkill, ListSkills, READ_DIRECTORY};
 
 /// What a server says about keeping a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,13 +104,16 @@ impl ResultCache {
 
     /// Whether results of this method may be kept at all.
     pub fn keeps(method: &str, revision: Revision) -> bool {
-        const KEPT: [&str; 6] = [
+        const KEPT: [&str; 9] = [
             name::DISCOVER,
             ListTools::NAME,
             ListPrompts::NAME,
             ListResources::NAME,
             ListResourceTemplates::NAME,
             ReadResource::NAME,
+            ListSkills::NAME,
+            GetSkill::NAME,
+            READ_DIRECTORY,
         ];
         revision.has(Feature::CacheHints) && KEPT.contains(&method)
     }

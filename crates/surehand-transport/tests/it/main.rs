@@ -20,6 +20,7 @@ mod oldest;
 mod pass_through;
 mod round_trip;
 mod scripted;
+mod skills;
 mod streams;
 mod talk;
 mod wire;
