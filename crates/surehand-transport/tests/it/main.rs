@@ -23,4 +23,5 @@ mod scripted;
 mod skills;
 mod streams;
 mod talk;
+mod talking_streams;
 mod wire;
