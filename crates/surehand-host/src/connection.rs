@@ -20,6 +20,9 @@ use crate::elicitation::{Desk, Respondent};
 use crate::runner::CallContext;
 use crate::status::{ServerState, ServerStatus};
 
+/// How many times its time a call may take that reports progress all along.
+const LONGEST: u32 = 10;
+
 /// How often a server that died is started again within one run of the program.
 const RESTARTS: u32 = 3;
 
@@ -257,7 +260,9 @@ impl Connection {
         on_progress: &(dyn Fn(Progress) + Send + Sync),
     ) -> Result<CallOutcome, ClientError> {
         let client = self.living_client().await?;
-        let options = CallOptions { timeout: self.call_timeout(), on_progress: Some(on_progress) };
+        let timeout = self.call_timeout();
+        let longest = Some(timeout.saturating_mul(LONGEST));
+        let options = CallOptions { timeout, longest, on_progress: Some(on_progress) };
         let mut outcome = self.desk.during(context, client.call_tool(tool, arguments, options)).await?;
         outcome.notes = outcome.notes.into_iter().map(|note| naming(&self.settings.name, note)).collect();
         Ok(outcome)

@@ -153,14 +153,17 @@ pub struct CallOptions<'a> {
     /// over, or the future is dropped, the server is told to cancel. Where a stateless server asks for input first, each round
     /// has this time.
     pub timeout: Duration,
-    /// Called with each report of progress, in order. Without it none are asked for.
+    /// How long it may take at most where each report of progress starts [`timeout`](Self::timeout) anew. `None`: reports change
+    /// nothing. With it they are asked for even where nobody listens.
+    pub longest: Option<Duration>,
+    /// Called with each report of progress, in order. Without it and without [`longest`](Self::longest) none are asked for.
     pub on_progress: Option<&'a (dyn Fn(Progress) + Send + Sync)>,
 }
 
 impl Default for CallOptions<'_> {
-    /// 120 s, no progress.
+    /// 120 s in all, no progress.
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(120), on_progress: None }
+        Self { timeout: Duration::from_secs(120), longest: None, on_progress: None }
     }
 }
 

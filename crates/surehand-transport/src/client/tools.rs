@@ -1,9 +1,12 @@
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use surehand_mcp::{
-    CallTool, CallToolParams, CallToolResult, ErrorCode, Feature, ListTools, Listing, Method, ReadResult,
+    CallTool, CallToolParams, CallToolResult, ErrorCode, Feature, ListTools, Listing, Method, Progress,
+    ReadResult,
 };
 use surehand_model::{RawJson, Tool};
+use tokio::sync::Notify;
 
 use super::{CallOptions, CallOutcome, Client, ClientError, Wire, WireRequest};
 
@@ -38,14 +41,40 @@ impl Client {
         arguments: &RawJson,
         options: CallOptions<'_>,
     ) -> Result<CallOutcome, ClientError> {
+        let Some(longest) = options.longest else {
+            return self.call_within(name, arguments, options.timeout, options.on_progress).await;
+        };
+        let reported = Notify::new();
+        let on_progress = |progress| {
+            reported.notify_one();
+            if let Some(listen) = options.on_progress {
+                listen(progress);
+            }
+        };
+        let silence =
+            async { while self.questions.within(options.timeout, reported.notified()).await.is_some() {} };
+        tokio::select! {
+            biased;
+            outcome = self.call_within(name, arguments, longest, Some(&on_progress)) => outcome,
+            () = silence => Err(ClientError::Timeout { after: options.timeout }),
+        }
+    }
+
+    async fn call_within(
+        &self,
+        name: &str,
+        arguments: &RawJson,
+        timeout: Duration,
+        on_progress: Option<&(dyn Fn(Progress) + Send + Sync)>,
+    ) -> Result<CallOutcome, ClientError> {
         let params = CallToolParams { name: name.to_owned(), arguments: Some(arguments.clone()) };
         let request = WireRequest {
             method: CallTool::NAME,
             params: Some(RawJson::from_serialize(&params)),
             subject: Some(name),
             arguments: Some(arguments),
-            timeout: options.timeout,
-            on_progress: options.on_progress,
+            timeout,
+            on_progress,
             is_read: false,
         };
         let raw = match self.send(request.clone()).await {
