@@ -1,15 +1,18 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
+use surehand_auth::{Clock, DpopPolicy, ResourceOptions, ResourceServer, TrustedIssuer};
 use surehand_host::BundledOptions;
 use surehand_model::Json;
-use surehand_transport::{HttpServerOptions, serve_http, serve_stdio};
+use surehand_transport::{Gate, HttpClient, HttpServerOptions, serve_http, serve_stdio};
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use crate::bundled;
 use crate::error::{CommandError, Fault};
-use crate::wiring::{App, on_interrupt};
+use crate::wiring::{App, on_interrupt, wall_clock};
 
 /// Be one of the bundled MCP servers, on stdio or at an address
 ///
@@ -28,6 +31,40 @@ pub(crate) struct ServerArgs {
     /// The server's options as in the configuration, one JSON object.
     #[arg(long, value_name = "JSON", conflicts_with = "roots")]
     options: Option<String>,
+    #[command(flatten)]
+    tokens: TokenArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct TokenArgs {
+    /// Let in only who shows a token that this OAuth authorization server made for --public-url. May be given several times.
+    #[arg(long = "issuer", value_name = "URL", requires = "listen", requires = "public_url")]
+    issuers: Vec<String>,
+    /// The endpoint's address as clients know it, in front of any proxy, for example https://tools.example.com/mcp.
+    #[arg(long, value_name = "URL", requires = "listen")]
+    public_url: Option<Url>,
+    /// A scope that tokens must be good for. May be given several times.
+    #[arg(long = "scope", value_name = "SCOPE", requires = "issuers")]
+    scopes: Vec<String>,
+    /// Take only tokens that are bound to a key (DPoP), which are of no use to whoever steals them.
+    #[arg(long, requires = "issuers")]
+    bound_tokens: bool,
+}
+
+impl TokenArgs {
+    /// What checks tokens; none where everybody is let in.
+    fn gate(&self, http: &HttpClient, clock: Clock) -> Result<Option<Arc<dyn Gate>>, CommandError> {
+        let (false, Some(resource)) = (self.issuers.is_empty(), &self.public_url) else { return Ok(None) };
+        let trusted = |issuer: &String| TrustedIssuer { issuer: issuer.clone(), keys: None };
+        let options = ResourceOptions {
+            scopes: self.scopes.clone(),
+            dpop: if self.bound_tokens { DpopPolicy::Required } else { DpopPolicy::Accepted },
+            ..ResourceOptions::new(resource.clone(), self.issuers.iter().map(trusted).collect())
+        };
+        let server = ResourceServer::new(options, http, clock)
+            .map_err(|fault| CommandError::usage(fault.to_string()))?;
+        Ok(Some(Arc::new(server)))
+    }
 }
 
 pub(crate) fn run(args: &ServerArgs, app: &App) -> Result<(), CommandError> {
@@ -43,12 +80,21 @@ pub(crate) fn run(args: &ServerArgs, app: &App) -> Result<(), CommandError> {
         let Some(listen) = args.listen else {
             return serve_stdio(handler, stop).await.map_err(|fault| CommandError::new(Fault::Failed, fault));
         };
-        let options = HttpServerOptions { listen, ..HttpServerOptions::default() };
+        let clock = wall_clock();
+        let gate = args.tokens.gate(&app.http(), Arc::new(move || clock() / 1_000))?;
+        let is_open = gate.is_none();
+        let public_name = args.tokens.public_url.as_ref().and_then(Url::host_str);
+        let options = HttpServerOptions {
+            listen,
+            gate,
+            allowed_hosts: public_name.map(str::to_owned).into_iter().collect(),
+            ..HttpServerOptions::default()
+        };
         let serving = serve_http(handler, options, stop.clone())
             .await
             .map_err(|fault| CommandError::new(Fault::Failed, fault))?;
         app.screen.say(&format!("serving {} at http://{}/mcp, Ctrl-C ends", args.name, serving.address));
-        if let Some(warning) = warning_about(serving.address) {
+        if let Some(warning) = warning_about(serving.address).filter(|_| is_open) {
             app.screen.warn(warning);
         }
         Ok(on_interrupt(&stop, serving.finished()).await??)

@@ -506,6 +506,21 @@ fn help_of_server() {
                   --options <JSON>
                       The server's options as in the configuration, one JSON object
 
+                  --issuer <URL>
+                      Let in only who shows a token that this OAuth authorization server made for --public-url.
+                      May be given several times
+
+                  --public-url <URL>
+                      The endpoint's address as clients know it, in front of any proxy, for example
+                      https://tools.example.com/mcp
+
+                  --scope <SCOPE>
+                      A scope that tokens must be good for. May be given several times
+
+                  --bound-tokens
+                      Take only tokens that are bound to a key (DPoP), which are of no use to whoever steals
+                      them
+
               -h, --help
                       Print help (see a summary with '-h')
 
