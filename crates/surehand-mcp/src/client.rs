@@ -10,6 +10,7 @@ mod opening;
 mod output;
 mod paging;
 mod speaker;
+mod watch;
 
 pub use cache::{CacheHints, CacheKey, CacheLimits, CacheTicket, ResultCache};
 pub use capabilities::{ClientCapabilities, ElicitationModes, SamplingModes};
@@ -20,3 +21,4 @@ pub use opening::{Ask, Era, Opened, Opening, OpeningFault, OpeningOutcome, Openi
 pub use output::OutputSchemas;
 pub use paging::{Listed, Listing, Paging};
 pub use speaker::{ResultFault, Speaker, check_result};
+pub use watch::{TaskStep, TaskWatch};

@@ -20,7 +20,7 @@ pub use client::{
     Ask, CacheHints, CacheKey, CacheLimits, CacheTicket, ClientCapabilities, ElicitationModes, Era, Exchange,
     Incoming, InputKind, InputKinds, InputRequest, InputRequired, Listed, Listing, Opened, Opening,
     OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, OutputSchemas, Paging, ResultCache,
-    ResultFault, SamplingModes, ServerNotice, Speaker, check_result, wanted_addresses,
+    ResultFault, SamplingModes, ServerNotice, Speaker, TaskStep, TaskWatch, check_result, wanted_addresses,
 };
 pub use envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_notification,
@@ -34,9 +34,9 @@ pub use handler::{
 pub use header::{ParamHeader, decode_header_value, encode_header_value, encode_params, param_headers};
 pub use meta::with_log_level;
 pub use method::{
-    CallTool, Complete, DISCOVER, ELICIT, GetPrompt, ListParams, ListPrompts, ListResourceTemplates,
-    ListResources, ListTools, Method, PagedMethod, Ping, ROOTS_CHANGED, ReadResource, SetLevel, Subscribe,
-    Unsubscribe,
+    CallTool, CancelTask, Complete, DISCOVER, ELICIT, GetPrompt, GetTask, ListParams, ListPrompts,
+    ListResourceTemplates, ListResources, ListTasks, ListTools, Method, PagedMethod, Ping, ROOTS_CHANGED,
+    ReadResource, SetLevel, Subscribe, TaskResult, Unsubscribe, UpdateTask,
 };
 pub use revision::{Feature, Revision};
 pub use server::{
@@ -65,6 +65,9 @@ pub use types::prompts::{GetPromptParams, GetPromptResult, Prompt, PromptArgumen
 pub use types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
 pub use types::roots::{Root, write_roots};
 pub use types::sampling::read_sampling;
+pub use types::tasks::{
+    TASKS, TaskParams, TaskState, TaskStatus, TaskSupport, TaskUpdateParams, as_task, with_related_task,
+};
 pub use types::tools::{CallToolParams, CallToolResult, write_tool};
 pub use types::utilities::{LogLevel, LogMessage, Progress, SetLevelParams};
 pub use types::{Page, ReadResult, ShapeFault};

@@ -15,6 +15,7 @@ impl MetaKey {
     pub(crate) const CLIENT_INFO: &'static str = "io.modelcontextprotocol/clientInfo";
     pub(crate) const LOG_LEVEL: &'static str = "io.modelcontextprotocol/logLevel";
     pub(crate) const SUBSCRIPTION_ID: &'static str = "io.modelcontextprotocol/subscriptionId";
+    pub(crate) const RELATED_TASK: &'static str = "io.modelcontextprotocol/related-task";
     pub(crate) const SERVER_INFO: &'static str = "io.modelcontextprotocol/serverInfo";
 }
 

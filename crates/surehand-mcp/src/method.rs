@@ -8,6 +8,7 @@ use crate::types::completion::{CompleteParams, CompleteResult};
 use crate::types::empty::{Done, NoParams};
 use crate::types::prompts::{GetPromptParams, GetPromptResult, Prompt};
 use crate::types::resources::{ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate};
+use crate::types::tasks::{TaskParams, TaskState, TaskUpdateParams};
 use crate::types::tools::{CallToolParams, CallToolResult};
 use crate::types::utilities::SetLevelParams;
 use crate::types::{Page, ReadResult};
@@ -70,6 +71,16 @@ methods! {
     Subscribe = "resources/subscribe": ReadResourceParams => Done;
     /// No longer wants to be told.
     Unsubscribe = "resources/unsubscribe": ReadResourceParams => Done;
+    /// Asks how a task stands.
+    GetTask = "tasks/get": TaskParams => TaskState;
+    /// Waits for what comes of a task (2025-11-25).
+    TaskResult = "tasks/result": TaskParams => CallToolResult;
+    /// Lists tasks (2025-11-25).
+    ListTasks = "tasks/list": ListParams => Page<TaskState>;
+    /// Gives a task what it waits for.
+    UpdateTask = "tasks/update": TaskUpdateParams => Done;
+    /// Gives a task up.
+    CancelTask = "tasks/cancel": TaskParams => Done;
     /// Asks whether anybody is there.
     Ping = "ping": NoParams => Done;
     /// Says from which level on the server logs.
@@ -113,6 +124,7 @@ pub(crate) mod name {
     pub(crate) const TASK_GET: &str = "tasks/get";
     pub(crate) const TASK_UPDATE: &str = "tasks/update";
     pub(crate) const TASK_CANCEL: &str = "tasks/cancel";
+    pub(crate) const TASK_STATUS: &str = "notifications/tasks/status";
     pub(crate) const TASK_CHANGED: &str = "notifications/tasks";
     pub(crate) const PING: &str = "ping";
     pub(crate) const SET_LEVEL: &str = "logging/setLevel";

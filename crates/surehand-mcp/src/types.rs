@@ -13,6 +13,7 @@ pub(crate) mod prompts;
 pub(crate) mod resources;
 pub(crate) mod roots;
 pub(crate) mod sampling;
+pub(crate) mod tasks;
 pub(crate) mod tools;
 pub(crate) mod utilities;
 

@@ -11,6 +11,7 @@ use crate::error::{ErrorCode, RpcError};
 use crate::members::Members;
 use crate::method::name;
 use crate::revision::{Feature, Revision};
+use crate::types::tasks::TaskState;
 use crate::types::utilities::{LogMessage, Progress, read_log, read_progress};
 
 /// The requests of a client that wait for an answer, each with whatever waits for it (`W`).
@@ -83,6 +84,8 @@ pub enum ServerNotice {
         /// The question's own; empty where the server did not say.
         id: String,
     },
+    /// A task does not stand as it did.
+    Task(Box<TaskState>),
     /// It logs something.
     Log(LogMessage),
     /// A notification that this client has no word for.
@@ -265,6 +268,10 @@ impl<W> Exchange<W> {
                     .and_then(Members::of)
                     .and_then(|members| members.string("elicitationId"))
                     .unwrap_or_default(),
+            },
+            name::TASK_CHANGED | name::TASK_STATUS => match TaskState::told(params) {
+                Some(state) => ServerNotice::Task(Box::new(state)),
+                None => return,
             },
             name::MESSAGE => match read_log(params) {
                 Some(message) => ServerNotice::Log(message),

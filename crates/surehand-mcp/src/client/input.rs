@@ -36,6 +36,12 @@ impl InputRequired {
         if members.string("resultType").as_deref() != Some("input_required") {
             return None;
         }
+        let state = members.get("requestState").map(RawJson::from);
+        Some(Self { requests: Self::read_requests(&members), state })
+    }
+
+    /// What stands under `inputRequests`.
+    pub(crate) fn read_requests(members: &Members<'_>) -> Vec<InputRequest> {
         let requests = members.object("inputRequests").map(|requests| requests.0).unwrap_or_default();
         let requests = requests.into_iter().map(|(key, raw)| {
             let request = Members::of(raw);
@@ -43,7 +49,7 @@ impl InputRequired {
             let params = request.as_ref().and_then(|request| request.present("params")).map(RawJson::from);
             InputRequest { key: key.into_owned(), method: method.unwrap_or_default(), params }
         });
-        Some(Self { requests: requests.collect(), state: members.get("requestState").map(RawJson::from) })
+        requests.collect()
     }
 
     /// The parameters with which to ask again. `params` are those of the first time, `responses` the answers by key.

@@ -2,6 +2,7 @@ use surehand_model::RawJson;
 
 use crate::meta::push_member;
 use crate::revision::{Feature, Revision};
+use crate::types::tasks::TASKS;
 
 /// What a server has beside what every server has. Decides the capabilities that are told, and which methods exist.
 ///
@@ -31,9 +32,6 @@ pub struct Offers {
     /// Other extensions: identifier and settings object.
     pub extensions: Vec<(String, RawJson)>,
 }
-
-/// The identifier of the tasks extension. Source: SEP-2663.
-pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 impl Offers {
     /// Tools, and nothing else.
