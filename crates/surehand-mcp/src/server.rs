@@ -56,6 +56,8 @@ pub enum Arrival<'a> {
     Stream {
         /// What `initialize` settled on.
         session: Option<&'a Negotiated>,
+        /// Who is at the other end, where their credentials were checked.
+        principal: Option<&'a str>,
     },
     /// As an HTTP request.
     Http(HttpFacts<'a>),
@@ -304,7 +306,7 @@ impl ServerMachine {
 
 fn has_batches(arrival: Arrival<'_>) -> bool {
     let session = match arrival {
-        Arrival::Stream { session } => session,
+        Arrival::Stream { session, .. } => session,
         Arrival::Http(HttpFacts { session: HttpSession::Open(session), .. }) => Some(session),
         Arrival::Http(_) => None,
     };

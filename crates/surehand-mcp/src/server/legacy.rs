@@ -21,7 +21,7 @@ impl ServerMachine {
             return self.initialize(request);
         }
         let (session, principal) = match arrival {
-            Arrival::Stream { session } => (session, None),
+            Arrival::Stream { session, principal } => (session, principal),
             Arrival::Http(facts) => match session_of(facts) {
                 Ok(session) => (Some(session), facts.principal),
                 Err((status, words)) => {

@@ -90,15 +90,12 @@ fn caller(request: &Request<'_>, arrival: Arrival<'_>, revision: Revision) -> Ca
     let object = |key: &str| {
         meta.and_then(|meta| meta.get(key)).filter(|raw| raw.get().starts_with('{')).map(RawJson::from)
     };
-    let principal = match arrival {
-        Arrival::Http(facts) => facts.principal.map(str::to_owned),
-        Arrival::Stream { .. } => None,
-    };
+    let (Arrival::Http(HttpFacts { principal, .. }) | Arrival::Stream { principal, .. }) = arrival;
     Caller {
         revision,
         capabilities: object(MetaKey::CLIENT_CAPABILITIES).unwrap_or_else(RawJson::empty_object),
         info: object(MetaKey::CLIENT_INFO),
-        principal,
+        principal: principal.map(str::to_owned),
     }
 }
 

@@ -52,7 +52,11 @@ fn asked(machine: &ServerMachine, revision: Revision, method: &str, params: &Val
         });
     }
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let reply = match machine.receive(&body, Arrival::Stream { session: session.as_ref() }).pop().unwrap() {
+    let reply = match machine
+        .receive(&body, Arrival::Stream { session: session.as_ref(), principal: None })
+        .pop()
+        .unwrap()
+    {
         Verdict::Answer(reply) | Verdict::Open { reply, .. } => reply,
         Verdict::Run(request) => run(request, Outgoing::default()),
         other => panic!("{other:?}"),
@@ -146,7 +150,7 @@ fn capabilities_are_told_in_the_words_of_each_revision() {
         } else {
             let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
             let Some(Verdict::Open { reply, session }) =
-                machine.receive(&body, Arrival::Stream { session: None }).pop()
+                machine.receive(&body, Arrival::Stream { session: None, principal: None }).pop()
             else {
                 panic!("{body}")
             };
@@ -171,7 +175,7 @@ fn a_session_subscribes_and_sets_the_level_of_its_log() {
     let session = Negotiated::new(Revision::V2025_06_18);
     let verdict = |method: &str, params: Value| {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-        machine.receive(&body, Arrival::Stream { session: Some(&session) }).pop().unwrap()
+        machine.receive(&body, Arrival::Stream { session: Some(&session), principal: None }).pop().unwrap()
     };
     let empty = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     match verdict("resources/subscribe", json!({"uri": "book://1"})) {
@@ -199,7 +203,8 @@ fn a_listener_hears_of_what_it_asked_for_and_nothing_else() {
     let changes = Arc::new(Changes::new());
     let machine = machine_of(library(&changes));
     let body = r#"{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["book://1"],"other":1},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-    let Some(Verdict::Listen(subscription)) = machine.receive(body, Arrival::Stream { session: None }).pop()
+    let Some(Verdict::Listen(subscription)) =
+        machine.receive(body, Arrival::Stream { session: None, principal: None }).pop()
     else {
         panic!("{body}")
     };

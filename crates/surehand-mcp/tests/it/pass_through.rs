@@ -57,8 +57,8 @@ fn called(
     let sent = speaker.request(id, "tools/call", Some(&RawJson::from_serialize(&params)), true);
     let reached = Arc::new(Mutex::new(None));
     let session = session(revision);
-    let mut verdicts =
-        machine(Giving(given, reached.clone())).receive(&sent, Arrival::Stream { session: session.as_ref() });
+    let mut verdicts = machine(Giving(given, reached.clone()))
+        .receive(&sent, Arrival::Stream { session: session.as_ref(), principal: None });
     let Some(Verdict::Run(request)) = verdicts.pop() else { panic!("{sent}") };
     let answer = run(request, Outgoing::default()).body;
     let Some(Incoming::Answer { outcome, .. }) = exchange.receive(&answer).pop() else { panic!("{answer}") };
@@ -88,7 +88,8 @@ fn listed(handler: impl ServerHandler, revision: Revision) -> Page<Tool> {
     let mut exchange = Exchange::new(Some(revision), EnvelopeLimits::default());
     let sent = speaker.request(exchange.begin(()), "tools/list", None, false);
     let session = session(revision);
-    let mut verdicts = machine(handler).receive(&sent, Arrival::Stream { session: session.as_ref() });
+    let mut verdicts =
+        machine(handler).receive(&sent, Arrival::Stream { session: session.as_ref(), principal: None });
     let Some(Verdict::Answer(reply)) = verdicts.pop() else { panic!("{sent}") };
     let mut incoming = exchange.receive(&reply.body);
     let Some(Incoming::Answer { outcome: Ok(result), .. }) = incoming.pop() else { panic!("{}", reply.body) };
@@ -163,7 +164,7 @@ proptest! {
     fn an_id_comes_back_as_it_was_written(id in any_id()) {
         for method in ["ping", "tools/list", "no/such"] {
             let sent = format!(r#"{{"jsonrpc":"2.0","method":"{method}","id" : {id} }}"#);
-            let mut verdicts = machine(Echo).receive(&sent, Arrival::Stream { session: session(Revision::V2025_11_25).as_ref() });
+            let mut verdicts = machine(Echo).receive(&sent, Arrival::Stream { session: session(Revision::V2025_11_25).as_ref(), principal: None });
             let Some(Verdict::Answer(reply)) = verdicts.pop() else { panic!("{sent}") };
             prop_assert!(reply.body.starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"#)), "{}", reply.body);
         }
@@ -175,7 +176,7 @@ proptest! {
         at in 0_usize..3,
     ) {
         let refused = |text: &str| {
-            let mut verdicts = machine(Echo).receive(text, Arrival::Stream { session: session(Revision::V2025_11_25).as_ref() });
+            let mut verdicts = machine(Echo).receive(text, Arrival::Stream { session: session(Revision::V2025_11_25).as_ref(), principal: None });
             matches!(verdicts.pop(), Some(Verdict::Answer(reply)) if reply.body.contains("stands twice"))
         };
         for key in ["id", "method", "params"] {

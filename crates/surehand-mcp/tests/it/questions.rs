@@ -197,7 +197,7 @@ fn ask_older(level: Option<LogLevel>, capabilities: &str, outgoing: &Outgoing) -
         ..Negotiated::new(Revision::V2025_11_25)
     };
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"paint","_meta":{"progressToken":7}}}"#;
-    let verdict = machine.receive(body, Arrival::Stream { session: Some(&session) }).pop();
+    let verdict = machine.receive(body, Arrival::Stream { session: Some(&session), principal: None }).pop();
     let Some(Verdict::Run(request)) = verdict else { panic!("{verdict:?}") };
     serde_json::from_str(&run(request, outgoing.clone()).body).unwrap()
 }

@@ -77,7 +77,7 @@ fn a_server_over_streams_does_as_the_transcripts_say() {
                         "{}: more is answered than is written, before {line}",
                         transcript.name
                     );
-                    answers = answer(&machine, &message(sent), Arrival::Stream { session });
+                    answers = answer(&machine, &message(sent), Arrival::Stream { session, principal: None });
                 } else if let Some(expected) = line.strip_prefix("<- ") {
                     assert!(!answers.is_empty(), "{}: nothing is answered where {line} is", transcript.name);
                     assert_same(&transcript.name, &answers.remove(0).0, &message(expected));
@@ -296,6 +296,7 @@ fn a_call_whose_headers_say_something_else_than_its_arguments_reaches_no_tool() 
     let body = format!(
         r#"{{"id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"region":"eu"}},"_meta":{meta}}}}}"#
     );
-    let (body, _) = answer(&machine, &message(&body), Arrival::Stream { session: None }).pop().unwrap();
+    let (body, _) =
+        answer(&machine, &message(&body), Arrival::Stream { session: None, principal: None }).pop().unwrap();
     assert!(body.contains(r#""resultType":"complete""#), "{body}");
 }

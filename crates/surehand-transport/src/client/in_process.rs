@@ -60,7 +60,7 @@ impl InProcess {
         let message = self.speaker.request(id, DISCOVER, None, false);
         let mut exchange = Exchange::new(Some(Revision::LATEST), self.limits);
         exchange.expect(id, ());
-        for verdict in self.machine.receive(&message, Arrival::Stream { session: None }) {
+        for verdict in self.machine.receive(&message, Arrival::Stream { session: None, principal: None }) {
             if let Verdict::Answer(reply) = verdict
                 && let Some(Ok(result)) = self.take(&reply.body, &mut exchange, None)
             {
@@ -88,7 +88,8 @@ impl InProcess {
         let mut exchange = Exchange::new(Some(Revision::LATEST), self.limits);
         exchange.expect(id, ());
         let (sender, mut messages) = mpsc::channel(MESSAGES_WAITING);
-        let verdict = self.machine.receive(&message, Arrival::Stream { session: None }).pop();
+        let verdict =
+            self.machine.receive(&message, Arrival::Stream { session: None, principal: None }).pop();
         let reply = match verdict {
             Some(Verdict::Answer(reply)) => reply,
             Some(Verdict::Run(pending)) => {

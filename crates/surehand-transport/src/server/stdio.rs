@@ -116,18 +116,19 @@ pub async fn serve_streams(
 ) -> Result<(), ServeError> {
     let seal = Arc::new(Seal::of_this_process().map_err(ServeError::Seal)?);
     let machine = ServerMachine::new(handler, EnvelopeLimits::default(), seal);
-    serve_machine(machine, input, output, stop).await
+    serve_machine(machine, None, input, output, stop).await
 }
 
-/// The same for a protocol that others share.
+/// The same for a protocol that others share, and a client that is known.
 pub(super) async fn serve_machine(
     machine: ServerMachine,
+    principal: Option<String>,
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let outgoing = Arc::new(Outgoing::new(machine.limits().bytes));
-    let mut serving = pin!(serve(machine, input, outgoing.clone(), stop));
+    let mut serving = pin!(serve(machine, principal, input, outgoing.clone(), stop));
     let mut writing = pin!(outgoing.write_to(&mut output));
     let ended = tokio::select! {
         ended = &mut serving => ended,
@@ -144,12 +145,13 @@ pub(super) async fn serve_machine(
 
 async fn serve(
     machine: ServerMachine,
+    principal: Option<String>,
     input: impl AsyncRead + Unpin,
     outgoing: Arc<Outgoing>,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let limits = machine.limits();
-    let mut session = StreamSession::new(machine, outgoing);
+    let mut session = StreamSession::new(machine, principal, outgoing);
     let mut lines = LineReader::new(input, limits.bytes);
     loop {
         tokio::select! {
@@ -191,6 +193,7 @@ async fn serve(
 
 struct StreamSession {
     machine: ServerMachine,
+    principal: Option<String>,
     negotiated: Option<Negotiated>,
     calls: JoinSet<Id>,
     running: HashMap<Id, AbortHandle>,
@@ -202,12 +205,13 @@ struct StreamSession {
 }
 
 impl StreamSession {
-    fn new(machine: ServerMachine, outgoing: Arc<Outgoing>) -> Self {
+    fn new(machine: ServerMachine, principal: Option<String>, outgoing: Arc<Outgoing>) -> Self {
         let listening = Listening::new(outgoing.clone());
         let listener = listening.listener();
         machine.listen(&listener);
         Self {
             machine,
+            principal,
             negotiated: None,
             calls: JoinSet::new(),
             running: HashMap::new(),
@@ -224,7 +228,8 @@ impl StreamSession {
     }
 
     async fn receive(&mut self, line: &str) {
-        let arrival = Arrival::Stream { session: self.negotiated.as_ref() };
+        let arrival =
+            Arrival::Stream { session: self.negotiated.as_ref(), principal: self.principal.as_deref() };
         for verdict in self.machine.receive(line, arrival) {
             match verdict {
                 Verdict::Answer(reply) => self.send(&reply),

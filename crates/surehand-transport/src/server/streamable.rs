@@ -25,6 +25,7 @@ use axum::extract::State;
 use axum::http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::any;
+use axum::serve::ListenerExt;
 use surehand_mcp::{EnvelopeLimits, ServerHandler, ServerMachine};
 use thiserror::Error;
 use tokio::net::TcpListener;
@@ -203,6 +204,8 @@ pub async fn serve_http(
     tasks.spawn(async move {
         let _all = (stopping.drop_guard(), ended.drop_guard());
         let asked = stop.clone();
+        // Events are small and must not wait for each other.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let serving =
             axum::serve(listener, app).with_graceful_shutdown(async move { asked.cancelled().await });
         let too_long = async {

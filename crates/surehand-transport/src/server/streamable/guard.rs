@@ -40,8 +40,10 @@ impl Guard {
     /// In words, why the request is not let in.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), String> {
         let host = headers.get(HOST).map(|host| host.to_str().unwrap_or_default());
-        match host.and_then(host_name) {
-            Some(name) if self.is_ours(&name) => {}
+        match host {
+            // Nearly all are written in the plainest way.
+            Some(host) if self.hosts.iter().any(|name| name == without_port(host)) => {}
+            Some(host) if host_name(host).is_some_and(|name| self.is_ours(&name)) => {}
             _ => return Err(format!("this server is not known as `{}`", host.unwrap_or("(no Host header)"))),
         }
         let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
@@ -59,6 +61,14 @@ impl Guard {
     fn is_ours(&self, host: &str) -> bool {
         let is_address = || host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
         self.hosts.iter().any(|name| name == host) || self.any_address && is_address()
+    }
+}
+
+/// What stands before a port of digits.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
     }
 }
 
@@ -94,6 +104,10 @@ mod tests {
             ("evil.example", None, false),
             ("localhost.evil.example", None, false),
             ("user@localhost", None, false),
+            ("localhost:", None, true),
+            ("localhost:80:80", None, false),
+            ("localhost:99999", None, true),
+            ("localhost:80@evil.example", None, false),
             ("192.168.0.7", None, false),
             ("localhost", Some("http://evil.example"), false),
             ("localhost", Some("http://localhost.evil.example"), false),

@@ -22,8 +22,10 @@ const BUSY: usize = 10_000;
 const RESUMABLE: Duration = Duration::from_secs(5 * 60);
 /// How long a session keeps its subscriptions and its log level without using them.
 const IDLE: Duration = Duration::from_secs(60 * 60);
-/// How many streams one session has.
-const STREAMS: usize = 64;
+/// How many streams that nobody reads one session keeps.
+const UNREAD: usize = 64;
+/// How many streams one session has that belong to no request.
+const GENERAL: usize = 8;
 /// How many resources one session may listen for.
 const SUBSCRIPTIONS: usize = 1_024;
 /// See the module. Cheap to clone.
@@ -110,16 +112,11 @@ impl Sessions {
         Events::new(Style::Resumable { number, primed, is_general }, self.budget.clone())
     }
 
-    /// Keeps a stream of a session, so that it can be taken up again. Over the number of streams, one that nobody reads goes.
+    /// Keeps a stream of a session, so that it can be taken up again. Where there are too many, an older one goes.
     pub(super) fn keep(&self, key: SessionKey, events: &Arc<Events>) {
         let Style::Resumable { number, is_general, .. } = events.style() else { return };
-        self.with(key, |session| {
-            if session.streams.len() >= STREAMS {
-                let spare = session.streams.iter().position(|stream| !stream.events.is_read());
-                session.streams.remove(spare.unwrap_or_default()).events.end();
-            }
-            session.streams.push(Stream { number, events: events.clone(), is_general });
-        });
+        let stream = Stream { number, events: events.clone(), is_general };
+        self.with(key, |session| session.keep(stream));
     }
 
     /// A stream of this very session.
@@ -230,7 +227,7 @@ impl All {
         let is_due = self.swept.is_none_or(|swept| now - swept > RESUMABLE / 10);
         if is_due || is_crowded || self.busy.len() >= BUSY {
             self.swept = Some(now);
-            self.busy.retain(|_, session| session.keep(now, is_crowded));
+            self.busy.retain(|_, session| session.sweep(now, is_crowded));
         }
         if self.busy.len() >= BUSY {
             let oldest = self.busy.iter().min_by_key(|(_, session)| session.used).map(|(key, _)| *key);
@@ -259,7 +256,8 @@ impl Session {
             && self.level.is_none()
     }
 
-    fn keep(&mut self, now: Instant, is_crowded: bool) -> bool {
+    /// Says whether anything is left.
+    fn sweep(&mut self, now: Instant, is_crowded: bool) -> bool {
         self.streams.retain(|stream| {
             let Some(left) = stream.events.left() else { return true };
             // What still waits for its last message is kept, so that this has somewhere to go.
@@ -270,6 +268,30 @@ impl Session {
             return false;
         }
         !self.is_empty()
+    }
+
+    fn keep(&mut self, stream: Stream) {
+        let unread = |stream: &Stream| !stream.events.is_read();
+        let is_general = stream.is_general;
+        let general = |stream: &Stream| is_general && stream.is_general;
+        if self.streams.iter().filter(|it| general(it)).count() >= GENERAL {
+            self.end_first(general);
+        }
+        if self.streams.iter().filter(|it| unread(it)).count() >= UNREAD {
+            // Sooner one whose answer is there than one whose answer has yet to come.
+            let spare = |stream: &Stream| unread(stream) && (stream.is_general || stream.events.has_ended());
+            if !self.end_first(spare) {
+                self.end_first(unread);
+            }
+        }
+        self.streams.push(stream);
+    }
+
+    /// Says whether there was one.
+    fn end_first(&mut self, choose: impl Fn(&Stream) -> bool) -> bool {
+        let Some(at) = self.streams.iter().position(choose) else { return false };
+        self.streams.remove(at).events.end();
+        true
     }
 
     fn general(&self) -> Option<&Arc<Events>> {
@@ -346,6 +368,32 @@ mod tests {
         assert_eq!((old.has_news(), new.has_news()), (false, true));
         drop((reads_old, reads_new));
         assert!(Arc::ptr_eq(&sessions.general_stream(1).unwrap(), &new));
+    }
+
+    #[tokio::test]
+    async fn of_streams_that_nobody_reads_some_are_kept_and_of_those_that_are_read_every_one() {
+        let sessions = Sessions::default();
+        let open = |is_general| {
+            let stream = sessions.resumable_stream(true, is_general);
+            sessions.keep(1, &stream);
+            stream
+        };
+        let read: Vec<_> = (0..2 * UNREAD).map(|_| open(false).read()).collect();
+        let (running, done) = (open(false), open(false));
+        done.finish("{}");
+        let unread: Vec<_> = (2..UNREAD).map(|_| open(false)).collect();
+        let last = open(false);
+        assert!(read.iter().all(|reader| !reader.events().has_ended()));
+        let known = |events: &Arc<Events>| match events.style() {
+            Style::Resumable { number, .. } => sessions.stream(1, number).is_some(),
+            Style::Plain => false,
+        };
+        assert_eq!(
+            (known(&running), known(&done), known(&unread[0]), known(&last)),
+            (true, false, true, true)
+        );
+        let general: Vec<_> = (0..=GENERAL).map(|_| open(true).read()).collect();
+        assert_eq!((general[0].events().has_ended(), general[1].events().has_ended()), (true, false));
     }
 
     #[tokio::test]

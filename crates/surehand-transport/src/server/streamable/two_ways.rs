@@ -85,11 +85,11 @@ fn connect(endpoint: &Endpoint, principal: Option<&str>) -> Response<Body> {
         open.insert(number, Arc::new(tokio::sync::Mutex::new(write_in)));
     }
     let stop = endpoint.stop.child_token();
-    let machine = endpoint.machine.clone();
+    let (machine, principal) = (endpoint.machine.clone(), principal.map(str::to_owned));
     let serving = stop.clone();
     endpoint.calls.spawn(async move {
         // Whatever ended it, the client sees its stream end.
-        let _ = serve_machine(machine, read_in, &mut write_out, serving).await;
+        let _ = serve_machine(machine, principal, read_in, &mut write_out, serving).await;
         let _ = write_out.shutdown().await;
     });
     let path = &two_ways.message_path;
