@@ -115,6 +115,26 @@ async fn hanging_up_is_how_a_stateless_request_is_cancelled() {
 }
 
 #[tokio::test]
+async fn a_server_that_is_dropped_ends_its_streams_and_the_calls_behind_them() {
+    let (served, handler) = talk().await;
+    let session = served.open("2025-11-25", "{}").await;
+    let mut streams = [
+        served.call("hold", r#""progressToken":"p","#).await,
+        served.post(&session, &call(1, "hold")).await,
+        served.get(&session, "").await,
+        served.ask("subscriptions/listen", "", r#""notifications":{},"#, "").await,
+        served.send(Method::GET, "/sse", &[EVENTS], "").await,
+    ];
+    drop(served.server);
+    for stream in &mut streams {
+        stream.events().await;
+    }
+    for _ in 0..2 {
+        wait_for(&handler.dropped).await;
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_pauses_its_stream_is_answered_on_the_next_one() {
     let (served, handler) = talk().await;
     let session = served.open("2025-11-25", "{}").await;

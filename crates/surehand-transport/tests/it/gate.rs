@@ -11,6 +11,8 @@ use url::Url;
 
 use crate::echo::Echo;
 use crate::fixture::http;
+use crate::talk::Talk;
+use crate::wire::{BOTH, EVENTS, JSON, call, said, serve};
 
 #[derive(Debug)]
 struct Password;
@@ -64,4 +66,48 @@ async fn a_gate_lets_in_whom_it_likes_and_its_documents_are_for_everybody() {
     assert_eq!(told(HttpRequest::get(at("/elsewhere"))).await.0, 404);
     let foreign = HttpRequest::get(at("/.well-known/cave")).header("Origin", "http://evil.example");
     assert_eq!(told(foreign).await.0, 403);
+}
+
+/// Believes whatever name is given.
+#[derive(Debug)]
+struct Guestbook;
+
+impl Gate for Guestbook {
+    fn admit<'a>(
+        &'a self,
+        _: &'a Method,
+        headers: &'a HeaderMap,
+    ) -> BoxFuture<'a, Result<Caller, GateRefusal>> {
+        let principal = headers.get("x-name").and_then(|name| name.to_str().ok()).map(str::to_owned);
+        Box::pin(async move { Ok(Caller { principal }) })
+    }
+}
+
+#[tokio::test]
+async fn sessions_and_connections_belong_to_whoever_opened_them() {
+    let options = HttpServerOptions { gate: Some(Arc::new(Guestbook)), ..HttpServerOptions::default() };
+    let served = serve(Talk::handler(), options).await;
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}"#;
+    let (ada, bob) = (("X-Name", "ada"), ("X-Name", "bob"));
+    let opened = served.send(Method::POST, "/mcp", &[JSON, BOTH, ada], initialize).await;
+    let session = opened.header("mcp-session-id").unwrap();
+    let mine = ("Mcp-Session-Id", session.as_str());
+    for name in [&[bob][..], &[]] {
+        let headers = [&[JSON, BOTH, mine], name].concat();
+        assert_eq!(served.send(Method::POST, "/mcp", &headers, &call(1, "who")).await.status, 404);
+        let headers = [&[EVENTS, mine], name].concat();
+        assert_eq!(served.send(Method::GET, "/mcp", &headers, "").await.status, 404);
+        assert_eq!(served.send(Method::DELETE, "/mcp", &headers, "").await.status, 404);
+    }
+    let answer = served.send(Method::POST, "/mcp", &[JSON, BOTH, mine, ada], &call(1, "who")).await;
+    assert_eq!(answer.text().await, said(1, "ada"));
+
+    let mut stream = served.send(Method::GET, "/sse", &[EVENTS, ada], "").await;
+    let path = stream.event().await.strip_prefix("event: endpoint|data: ").unwrap().to_owned();
+    assert_eq!(served.send(Method::POST, &path, &[JSON, bob], initialize).await.status, 404);
+    for body in [initialize, &call(1, "who")] {
+        assert_eq!(served.send(Method::POST, &path, &[JSON, ada], body).await.status, 202);
+    }
+    stream.event().await;
+    assert_eq!(stream.event().await, format!("event: message|data: {}", said(1, "ada")));
 }

@@ -57,7 +57,7 @@ impl ServerHandler for Talk {
 
     fn tools(&self) -> Vec<Tool> {
         let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
-        ["work", "hold", "pause", "ask"].map(|name| Tool::new(name, "Does it.", schema.clone())).into()
+        ["work", "hold", "pause", "ask", "who"].map(|name| Tool::new(name, "Does it.", schema.clone())).into()
     }
 
     fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
@@ -84,6 +84,8 @@ impl ServerHandler for Talk {
                     let form = Question::Elicit(RawJson::parse(form).unwrap());
                     ToolOutput::text(context.ask("who", form).await?.as_str())
                 }
+                // Names whoever calls.
+                "who" => ToolOutput::text(context.caller().principal.as_deref().unwrap_or("nobody")),
                 name => return Err(CallFailure::UnknownTool(name.to_owned())),
             })
         })
