@@ -10,6 +10,7 @@ mod opening;
 mod output;
 mod paging;
 mod speaker;
+mod wanted;
 mod watch;
 
 pub use cache::{CacheHints, CacheKey, CacheLimits, CacheTicket, ResultCache};
@@ -21,4 +22,5 @@ pub use opening::{Ask, Era, Opened, Opening, OpeningFault, OpeningOutcome, Openi
 pub use output::OutputSchemas;
 pub use paging::{Listed, Listing, Paging};
 pub use speaker::{ResultFault, Speaker, check_result};
+pub use wanted::Wanted;
 pub use watch::{TaskStep, TaskWatch};

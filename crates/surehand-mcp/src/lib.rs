@@ -20,7 +20,8 @@ pub use client::{
     Ask, CacheHints, CacheKey, CacheLimits, CacheTicket, ClientCapabilities, ElicitationModes, Era, Exchange,
     Incoming, InputKind, InputKinds, InputRequest, InputRequired, Listed, Listing, Opened, Opening,
     OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, OutputSchemas, Paging, ResultCache,
-    ResultFault, SamplingModes, ServerNotice, Speaker, TaskStep, TaskWatch, check_result, wanted_addresses,
+    ResultFault, SamplingModes, ServerNotice, Speaker, TaskStep, TaskWatch, Wanted, check_result,
+    wanted_addresses,
 };
 pub use envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_notification,

@@ -13,6 +13,7 @@ mod questions;
 mod resources;
 mod skills;
 mod streamable;
+mod subscriptions;
 mod tools;
 mod utilities;
 mod waiting;
@@ -21,7 +22,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use surehand_mcp::{LogLevel, OutputSchemas, Progress, ServerFacts};
+use surehand_mcp::{Feature, LogLevel, OutputSchemas, Progress, ServerFacts, Wanted};
 use surehand_model::{Note, RawJson};
 
 pub use self::authorize::{Authorizer, Challenge, Credentials, Retry};
@@ -36,6 +37,7 @@ use self::questions::Questions;
 pub use self::questions::{Elicitor, Roots, Sampler};
 pub use self::skills::SkillError;
 use self::streamable::HttpWire;
+use self::subscriptions::Subscriptions;
 use crate::http::HttpClient;
 
 /// A connection to one server.
@@ -52,6 +54,8 @@ pub struct Client {
     /// What tools promise of their results.
     promises: RwLock<OutputSchemas>,
     /// The least level of log messages that each stateless request asks for.
+    /// Nothing is wanted where the revision has another way to tell.
+    subscriptions: Arc<Subscriptions>,
     log_level: Mutex<Option<LogLevel>>,
     wire: Wire,
 }
@@ -93,7 +97,8 @@ impl Client {
         options.on_event = Some(heard.before(options.on_event.take()));
         options.authorizer = options.authorizer.take().map(|authorizer| Watched::over(authorizer, &heard));
         let questions = Questions::new(&options);
-        let (wire, server, opening_notes) = match target {
+        let on_event = options.on_event.clone();
+        let (mut wire, server, opening_notes) = match target {
             Target::Child(spec) => {
                 let (wire, opened) = ChildWire::open(&spec, options, questions.clone()).await?;
                 (Wire::Child(wire), opened.server, opened.notes)
@@ -113,7 +118,17 @@ impl Client {
                 (Wire::InProcess(wire), server, Vec::new())
             }
         };
+        let subscriptions = Subscriptions::new(Wanted::of(&server), on_event);
+        if server.revision.has(Feature::Stateless) {
+            match &mut wire {
+                Wire::Child(wire) => wire.keep(subscriptions.clone()),
+                Wire::Http(wire) => wire.keep(subscriptions.clone()),
+                // It hears of everything as it is.
+                Wire::InProcess(_) => {}
+            }
+        }
         Ok(Self {
+            subscriptions,
             server,
             opening_notes,
             request_timeout,

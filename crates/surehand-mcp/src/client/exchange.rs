@@ -1,14 +1,16 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 use surehand_model::{Note, RawJson};
 
 use super::kinds::{InputKind, InputKinds};
+use super::wanted::Wanted;
 use crate::envelope::{
     EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch, write_error, write_result,
 };
 use crate::error::{ErrorCode, RpcError};
 use crate::members::Members;
+use crate::meta::MetaKey;
 use crate::method::name;
 use crate::revision::{Feature, Revision};
 use crate::types::tasks::TaskState;
@@ -24,6 +26,8 @@ pub struct Exchange<W> {
     revision: Option<Revision>,
     limits: EnvelopeLimits,
     takes: InputKinds,
+    /// Those that wait which listen for changes: their answer ends the listening.
+    subscriptions: HashSet<u64>,
 }
 
 /// What a message from the server means.
@@ -59,6 +63,13 @@ pub enum Incoming<W> {
     },
     /// To be sent to the server at once.
     Reply(String),
+    /// The server will tell of this much from now on.
+    Granted {
+        /// Which request listens.
+        id: u64,
+        /// Possibly less than was wanted.
+        granted: Wanted,
+    },
     /// The server tells something that nobody asked for.
     Notice(ServerNotice),
     /// Something odd.
@@ -100,7 +111,14 @@ pub enum ServerNotice {
 impl<W> Exchange<W> {
     /// Nothing waits yet. `revision` is none while the connection is being opened.
     pub fn new(revision: Option<Revision>, limits: EnvelopeLimits) -> Self {
-        Self { next: 1, waiting: HashMap::new(), revision, limits, takes: InputKinds::default() }
+        Self {
+            next: 1,
+            waiting: HashMap::new(),
+            revision,
+            limits,
+            takes: InputKinds::default(),
+            subscriptions: HashSet::new(),
+        }
     }
 
     /// Hands out what the server asks of these kinds; to all else it is told that the client does not offer it.
@@ -127,6 +145,11 @@ impl<W> Exchange<W> {
         self.waiting.insert(id, waiter);
     }
 
+    /// The request of this id listens for changes until it is answered or forgotten.
+    pub fn subscribe(&mut self, id: u64) {
+        self.subscriptions.insert(id);
+    }
+
     /// Who waits for this answer.
     pub fn waiter(&self, id: u64) -> Option<&W> {
         self.waiting.get(&id)
@@ -134,11 +157,13 @@ impl<W> Exchange<W> {
 
     /// Nobody waits for this answer any more; when it comes, it is dropped.
     pub fn forget(&mut self, id: u64) -> Option<W> {
+        self.subscriptions.remove(&id);
         self.waiting.remove(&id)
     }
 
     /// Everybody who still waits, for when the connection is gone.
     pub fn abandon(&mut self) -> Vec<W> {
+        self.subscriptions.clear();
         self.waiting.drain().map(|(_, waiter)| waiter).collect()
     }
 
@@ -196,13 +221,28 @@ impl<W> Exchange<W> {
         }
     }
 
-    /// An error without an id can only mean the one request that waits.
+    /// An error without an id can only mean the one request that waits, be it that the only one listens.
     fn take_waiter(&mut self, id: Option<&Id>, is_error: bool) -> Option<W> {
-        match id {
-            Some(id) => self.waiting.remove(&id.as_number()?),
-            None if is_error && self.waiting.len() == 1 => self.abandon().pop(),
-            None => None,
-        }
+        let id = match id {
+            Some(id) => id.as_number()?,
+            None if is_error => {
+                let mut asked = self.waiting.keys().filter(|id| !self.subscriptions.contains(id));
+                match (asked.next(), asked.next()) {
+                    (Some(id), None) => *id,
+                    (None, _) if self.waiting.len() == 1 => *self.waiting.keys().next()?,
+                    _ => return None,
+                }
+            }
+            None => return None,
+        };
+        self.forget(id)
+    }
+
+    /// Whether a stateless server tells this for a request that no longer listens. What names no request is let pass.
+    fn is_stale(&self, params: Option<&Members<'_>>) -> bool {
+        self.revision.is_some_and(Revision::is_modern)
+            && subscription(params)
+                .is_some_and(|id| id.as_number().is_none_or(|id| !self.subscriptions.contains(&id)))
     }
 
     /// A request of the server. A stateless server must not send any, and is not answered.
@@ -228,7 +268,20 @@ impl<W> Exchange<W> {
         }));
     }
 
-    fn notification(&self, method: &str, params: Option<&RawValue>, incoming: &mut Vec<Incoming<W>>) {
+    fn notification(&mut self, method: &str, params: Option<&RawValue>, incoming: &mut Vec<Incoming<W>>) {
+        if TOLD_TO_LISTENERS.contains(&method) {
+            let members = params.and_then(Members::of);
+            if self.is_stale(members.as_ref()) {
+                return;
+            }
+            if method == name::ACKNOWLEDGED {
+                let id = subscription(members.as_ref()).and_then(|id| id.as_number());
+                let only = || self.subscriptions.iter().next().copied();
+                let granted = Wanted::read(members.as_ref());
+                incoming.extend(id.or_else(only).map(|id| Incoming::Granted { id, granted }));
+                return;
+            }
+        }
         let notice = match method {
             name::PROGRESS => {
                 let Some((token, progress)) = read_progress(params) else {
@@ -249,6 +302,12 @@ impl<W> Exchange<W> {
             name::CANCELLED => {
                 let members = params.and_then(Members::of);
                 let id = members.and_then(|members| Id::read(members.get("requestId")?));
+                // A server that goes away ends what listens to it; nothing else is ended by the one who is asked.
+                let ended = id.as_ref().and_then(Id::as_number).filter(|id| self.subscriptions.contains(id));
+                if let Some(waiter) = ended.and_then(|id| self.forget(id)) {
+                    incoming.push(Incoming::Answer { waiter, outcome: Ok(RawJson::empty_object()) });
+                    return;
+                }
                 if self.takes.any() {
                     incoming.extend(id.map(|id| Incoming::Withdrawn { id }));
                 }
@@ -287,7 +346,7 @@ impl<W> Exchange<W> {
             return;
         }
         // An answer that is broken beyond its id still ends the wait.
-        if let Some(waiter) = fault.id().and_then(Id::as_number).and_then(|id| self.waiting.remove(&id)) {
+        if let Some(waiter) = fault.id().and_then(Id::as_number).and_then(|id| self.forget(id)) {
             let outcome = Err(RpcError::new(ErrorCode::INTERNAL, fault.to_string()));
             incoming.push(Incoming::Answer { waiter, outcome });
             return;
@@ -298,6 +357,20 @@ impl<W> Exchange<W> {
             fault.to_string(),
         )));
     }
+}
+
+/// What a stateless server tells only to those that listen.
+const TOLD_TO_LISTENERS: [&str; 5] = [
+    name::ACKNOWLEDGED,
+    name::TOOLS_CHANGED,
+    name::PROMPTS_CHANGED,
+    name::RESOURCES_CHANGED,
+    name::RESOURCE_UPDATED,
+];
+
+/// The request that a notification belongs to.
+fn subscription(params: Option<&Members<'_>>) -> Option<Id> {
+    Id::read(params?.object("_meta")?.get(MetaKey::SUBSCRIPTION_ID)?)
 }
 
 /// The start of a text, on one line, for a note.

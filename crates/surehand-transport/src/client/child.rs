@@ -8,15 +8,18 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use surehand_mcp::{
-    Ask, Opened, Opening, OpeningOutcome, OpeningRequest, OpeningStep, RpcError, Speaker, write_notification,
+    Ask, Opened, Opening, OpeningOutcome, OpeningRequest, OpeningStep, RpcError, Speaker, Wanted,
+    write_notification,
 };
 use surehand_model::RawJson;
 use surehand_sandbox::ChildSpec;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use self::connection::Connection;
+use self::connection::{Connection, Sender};
 use super::error::{ClientError, OpenError};
 use super::questions::Questions;
+use super::subscriptions::{SubscriptionEnd, Subscriptions};
 use super::{ClientOptions, WireRequest};
 
 /// How long a process has at each step of its end: after its input closes, and after it has been asked to end.
@@ -82,6 +85,14 @@ impl ChildWire {
         }
     }
 
+    /// Has the server listened to for changes, as long as the process runs.
+    pub(crate) fn keep(&mut self, subscriptions: Arc<Subscriptions>) {
+        let (sender, speaker) = (self.connection.sender(), self.speaker.clone());
+        self.connection.spawn(subscriptions.keep(Box::new(move |wanted, granted| {
+            Box::pin(listen(sender.clone(), speaker.clone(), wanted, granted))
+        })));
+    }
+
     /// Sends a notification without parameters.
     pub(crate) fn notify(&self, method: &str) -> Result<(), ClientError> {
         self.connection.send(&write_notification(method, None))
@@ -89,6 +100,26 @@ impl ChildWire {
 
     pub(crate) async fn close(mut self) {
         self.connection.close(GRACE).await;
+    }
+}
+
+/// Listens until the server ends it. Where this is dropped before, the server is told.
+async fn listen(
+    sender: Sender,
+    speaker: Speaker,
+    wanted: Wanted,
+    granted: mpsc::Sender<Wanted>,
+) -> SubscriptionEnd {
+    let begun =
+        sender.listen(granted, |id| speaker.request(id, Wanted::METHOD, Some(&wanted.params()), false));
+    let Ok(mut pending) = begun else { return SubscriptionEnd::Gone };
+    let cancellation = pending.cancel_with(|id, reason| speaker.cancelled(id, reason));
+    let answer = pending.answer(None).await;
+    cancellation.disarm();
+    match answer {
+        Ok(_) => SubscriptionEnd::Over,
+        Err(ClientError::Closed { .. }) => SubscriptionEnd::Gone,
+        Err(error) => SubscriptionEnd::Refused(error.to_string()),
     }
 }
 

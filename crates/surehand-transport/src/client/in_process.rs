@@ -142,7 +142,10 @@ impl InProcess {
                 Incoming::Notice(notice) => tell(ClientEvent::Notice(notice)),
                 Incoming::Note(note) => tell(ClientEvent::Note(note)),
                 // A stateless server asks before it answers, and in no other way.
-                Incoming::Question { .. } | Incoming::Withdrawn { .. } | Incoming::Reply(_) => {}
+                Incoming::Question { .. }
+                | Incoming::Withdrawn { .. }
+                | Incoming::Granted { .. }
+                | Incoming::Reply(_) => {}
             }
         }
         answer

@@ -3,7 +3,7 @@ use surehand_mcp::{
     ReadResourceResult, Resource, ResourceTemplate, Subscribe, Unsubscribe,
 };
 
-use super::{Client, ClientError};
+use super::{Client, ClientError, Wire};
 
 impl Client {
     /// All resources. Empty where the server says that it has none.
@@ -39,10 +39,25 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ClientError::NotOffered`] where the server tells of no changes or the revision has another way to listen.
+    /// [`ClientError::NotOffered`] where the server tells of no changes, [`ClientError::Protocol`] where it does not tell of this
+    /// resource's.
     pub async fn subscribe(&self, uri: &str) -> Result<(), ClientError> {
         self.can_subscribe()?;
-        self.ask::<Subscribe>(&ReadResourceParams { uri: uri.to_owned() }, None).await.map(|Done| ())
+        if self.server.revision.has(Feature::Handshake) {
+            let params = ReadResourceParams { uri: uri.to_owned() };
+            return self.ask::<Subscribe>(&params, None).await.map(|Done| ());
+        }
+        if matches!(self.wire, Wire::InProcess(_)) {
+            return Ok(());
+        }
+        let after = self.request_timeout;
+        match self.questions.within(after, self.subscriptions.add(uri)).await {
+            Some(outcome) => outcome.map_err(|what| ClientError::Protocol { what }),
+            None => {
+                self.subscriptions.remove(uri);
+                Err(ClientError::Timeout { after })
+            }
+        }
     }
 
     /// No longer wants to be told.
@@ -52,12 +67,16 @@ impl Client {
     /// As [`Client::subscribe`].
     pub async fn unsubscribe(&self, uri: &str) -> Result<(), ClientError> {
         self.can_subscribe()?;
-        self.ask::<Unsubscribe>(&ReadResourceParams { uri: uri.to_owned() }, None).await.map(|Done| ())
+        if self.server.revision.has(Feature::Handshake) {
+            let params = ReadResourceParams { uri: uri.to_owned() };
+            return self.ask::<Unsubscribe>(&params, None).await.map(|Done| ());
+        }
+        self.subscriptions.remove(uri);
+        Ok(())
     }
 
     fn can_subscribe(&self) -> Result<(), ClientError> {
-        let server = self.server();
-        if server.revision.has(Feature::Handshake) && server.offers(&["resources", "subscribe"]) {
+        if self.server().offers(&["resources", "subscribe"]) {
             return Ok(());
         }
         Err(ClientError::NotOffered { what: "to tell of changes of resources" })

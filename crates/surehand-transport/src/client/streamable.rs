@@ -9,16 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use surehand_mcp::{
-    Era, Feature, Implementation, Listing, Opened, ParamHeader, Revision, Speaker, encode_header_value,
-    encode_params, param_headers, write_notification,
+    Era, Feature, Implementation, Listing, Opened, ParamHeader, Revision, Speaker, Wanted,
+    encode_header_value, encode_params, param_headers, write_notification,
 };
 use surehand_model::{Note, RawJson, Tool};
+use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
 use self::opening::Opener;
 use self::post::{Asked, Failure, ListenEnd, Owner, Poster};
 use super::error::{ClientError, OpenError};
 use super::questions::Questions;
+use super::subscriptions::{SubscriptionEnd, Subscriptions};
 use super::{ClientEvent, ClientOptions, HttpTarget, WireRequest};
 use crate::http::HttpClient;
 
@@ -133,6 +135,15 @@ impl HttpWire {
                 }
             }
         });
+    }
+
+    /// Has the server listened to for changes, as long as this lives.
+    pub(crate) fn keep(&self, subscriptions: Arc<Subscriptions>) {
+        let core = self.core.clone();
+        self.core.poster.spawn(
+            subscriptions
+                .keep(Box::new(move |wanted, granted| Box::pin(core.clone().subscribe(wanted, granted)))),
+        );
     }
 
     /// Sends a notification without parameters.
@@ -297,6 +308,21 @@ impl Core {
         }
         self.await_listener().await;
         Ok(())
+    }
+
+    /// Listens for changes until the server ends it. Where this is dropped before, the closed stream tells the server.
+    async fn subscribe(self: Arc<Self>, wanted: Wanted, granted: mpsc::Sender<Wanted>) -> SubscriptionEnd {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let message = self.speaker.request(id, Wanted::METHOD, Some(&wanted.params()), false);
+        let revision = self.speaker.revision();
+        let headers = routing_headers(revision, Wanted::METHOD, None);
+        let asked = Asked { id, revision: Some(revision), headers, on_progress: None };
+        match self.poster.subscribe(message, asked, granted).await {
+            Ok(()) | Err(Failure::Cut(_) | Failure::Http(_) | Failure::Foreign(429 | 500.., _)) => {
+                SubscriptionEnd::Over
+            }
+            Err(failure) => SubscriptionEnd::Refused(failure.into_error(&self.poster).to_string()),
+        }
     }
 
     fn tools(&self) -> MutexGuard<'_, HashMap<String, KnownTool>> {

@@ -1,6 +1,6 @@
 //! Whoever waits for the answer to a request that may come over a stream shared by many.
 
-use surehand_mcp::{Progress, RpcError};
+use surehand_mcp::{Progress, RpcError, Wanted};
 use surehand_model::RawJson;
 use tokio::sync::{mpsc, oneshot};
 
@@ -12,6 +12,7 @@ const PROGRESS_WAITING: usize = 64;
 pub(crate) struct Waiter {
     answer: oneshot::Sender<Result<RawJson, RpcError>>,
     progress: Option<mpsc::Sender<Progress>>,
+    granted: Option<mpsc::Sender<Wanted>>,
 }
 
 /// The far end, kept by whoever has asked.
@@ -31,12 +32,26 @@ impl Waiter {
         } else {
             (None, None)
         };
-        (Self { answer, progress: reports }, Waiting { answer: answered, progress: reported })
+        let near = Self { answer, progress: reports, granted: None };
+        (near, Waiting { answer: answered, progress: reported })
+    }
+
+    /// Both ends of a request that listens. How much the server will tell goes to `granted`.
+    pub(crate) fn listening(granted: mpsc::Sender<Wanted>) -> (Self, Waiting) {
+        let (near, far) = Self::pair(false);
+        (Self { granted: Some(granted), ..near }, far)
     }
 
     /// Brings the answer. Whoever waited may have given up this very moment.
     pub(crate) fn answer(self, outcome: Result<RawJson, RpcError>) {
         let _ = self.answer.send(outcome);
+    }
+
+    /// Brings word of how much the server will tell.
+    pub(crate) fn grant(&self, wanted: Wanted) {
+        if let Some(sender) = &self.granted {
+            let _ = sender.try_send(wanted);
+        }
     }
 
     /// Brings a report.

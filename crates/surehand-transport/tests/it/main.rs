@@ -23,6 +23,7 @@ mod round_trip;
 mod scripted;
 mod skills;
 mod streams;
+mod subscriptions;
 mod talk;
 mod talking_streams;
 mod wire;

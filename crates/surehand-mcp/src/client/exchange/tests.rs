@@ -12,6 +12,7 @@ fn said<W: std::fmt::Debug>(incoming: Vec<Incoming<W>>) -> Vec<String> {
                 format!("question {id}: {}", params.map(|params| params.to_string()).unwrap_or_default())
             }
             Incoming::Withdrawn { id } => format!("withdrawn {id}"),
+            Incoming::Granted { id, granted } => format!("{id} is granted {granted:?}"),
             Incoming::Reply(message) => format!("send {message}"),
             Incoming::Notice(notice) => format!("{notice:?}"),
             Incoming::Note(note) => format!("note: {note}"),
@@ -229,4 +230,35 @@ fn a_server_tells_that_an_address_has_been_dealt_with() {
         matches!(&incoming, Some(Incoming::Notice(ServerNotice::ElicitationComplete { id })) if id == "e"),
         "{incoming:?}"
     );
+}
+
+#[test]
+fn what_is_told_for_another_request_or_none_is_told_apart() {
+    let mut exchange = exchange(Revision::V2026_07_28, &["call", "listens"]);
+    exchange.subscribe(2);
+    let tell = |method: &str, id: &str, more: &str| {
+        format!(
+            r#"{{"method":"notifications/{method}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}{more}}}}}"#
+        )
+    };
+    let granted = r#","notifications":{"toolsListChanged":true}"#;
+    let is_granted = format!("2 is granted {:?}", Wanted { tools: true, ..Wanted::default() });
+    assert_eq!(said(exchange.receive(&tell("subscriptions/acknowledged", "2", granted))), [is_granted]);
+    assert_eq!(said(exchange.receive(&tell("tools/list_changed", "2", ""))), ["ToolsChanged"]);
+    assert_eq!(said(exchange.receive(&tell("tools/list_changed", "\"2\"", ""))), ["ToolsChanged"]);
+    assert_eq!(said(exchange.receive(&tell("tools/list_changed", "1", ""))), [""; 0]);
+    assert_eq!(said(exchange.receive(&tell("tools/list_changed", "\"x\"", ""))), [""; 0]);
+    assert_eq!(
+        said(exchange.receive(r#"{"method":"notifications/prompts/list_changed"}"#)),
+        ["PromptsChanged"]
+    );
+    // An error without an id is never the end of the listening while a call waits.
+    assert_eq!(
+        said(exchange.receive(r#"{"id":null,"error":{"code":-32603,"message":"oops"}}"#)),
+        [r#""call" fails: oops (code -32603)"#]
+    );
+    let end = r#"{"method":"notifications/cancelled","params":{"requestId":2}}"#;
+    assert_eq!(said(exchange.receive(end)), [r#""listens" gets {}"#]);
+    assert_eq!(said(exchange.receive(r#"{"id":2,"result":{}}"#)), [""; 0]);
+    assert_eq!(said(exchange.receive(&tell("tools/list_changed", "2", ""))), [""; 0]);
 }

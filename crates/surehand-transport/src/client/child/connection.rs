@@ -1,10 +1,11 @@
+use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use surehand_mcp::{
-    EnvelopeLimits, ErrorCode, Exchange, Id, Incoming, InputKind, Progress, Revision, RpcError, write_error,
-    write_request,
+    EnvelopeLimits, ErrorCode, Exchange, Id, Incoming, InputKind, Progress, Revision, RpcError, Wanted,
+    write_error, write_request,
 };
 use surehand_model::{Note, RawJson};
 use surehand_sandbox::{Child, ChildSpec, SpawnError, Tail, spawn};
@@ -126,6 +127,46 @@ impl Connection {
         write: impl FnOnce(u64) -> String,
     ) -> Result<Pending, ClientError> {
         let (waiter, waiting) = Waiter::pair(wants_progress);
+        self.sender().begin(waiter, waiting, write)
+    }
+
+    /// The way to send, for whoever outlives a borrow. It does not keep the process alive.
+    pub(super) fn sender(&self) -> Sender {
+        Sender { shared: self.shared.clone() }
+    }
+
+    /// Runs `work` until it ends or the connection does.
+    pub(super) fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = work => {}
+            }
+        });
+    }
+
+    /// Ends the process: closes its input and waits for `grace`, asks it and waits again, then kills it.
+    pub(super) async fn close(&mut self, grace: Duration) {
+        *self.grace.lock().unwrap_or_else(PoisonError::into_inner) = grace;
+        self.stop.cancel();
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+/// The way to a server process.
+#[derive(Clone)]
+pub(super) struct Sender {
+    shared: Arc<Shared>,
+}
+
+impl Sender {
+    fn begin(
+        &self,
+        waiter: Waiter,
+        waiting: Waiting,
+        write: impl FnOnce(u64) -> String,
+    ) -> Result<Pending, ClientError> {
         let id = {
             let mut state = self.shared.lock();
             if let Some(why) = &state.closed {
@@ -141,11 +182,17 @@ impl Connection {
         Ok(pending)
     }
 
-    /// Ends the process: closes its input and waits for `grace`, asks it and waits again, then kills it.
-    pub(super) async fn close(&mut self, grace: Duration) {
-        *self.grace.lock().unwrap_or_else(PoisonError::into_inner) = grace;
-        self.stop.cancel();
-        while self.tasks.join_next().await.is_some() {}
+    /// Sends a request that listens until it is answered. How much the server will tell goes to `granted`.
+    pub(super) fn listen(
+        &self,
+        granted: mpsc::Sender<Wanted>,
+        write: impl FnOnce(u64) -> String,
+    ) -> Result<Pending, ClientError> {
+        let (waiter, waiting) = Waiter::listening(granted);
+        self.begin(waiter, waiting, |id| {
+            self.shared.lock().exchange.subscribe(id);
+            write(id)
+        })
     }
 }
 
@@ -262,6 +309,11 @@ impl Shared {
                 }
                 Incoming::Reply(message) => {
                     let _ = self.send(&message);
+                }
+                Incoming::Granted { id, granted } => {
+                    if let Some(waiter) = self.lock().exchange.waiter(id) {
+                        waiter.grant(granted);
+                    }
                 }
                 Incoming::Notice(notice) => self.tell(ClientEvent::Notice(notice)),
                 Incoming::Note(note) => self.tell(ClientEvent::Note(note)),

@@ -6,8 +6,9 @@ use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use surehand_mcp::{Exchange, Feature, Incoming, Revision, RpcError};
+use surehand_mcp::{Exchange, Feature, Incoming, Revision, RpcError, Wanted};
 use surehand_model::RawJson;
+use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::super::super::ClientEvent;
@@ -165,6 +166,45 @@ impl Poster {
         end
     }
 
+    /// Listens for changes until the server ends it. How much it will tell goes to `granted`.
+    pub(in super::super) async fn subscribe(
+        &self,
+        message: String,
+        asked: Asked<'_>,
+        granted: mpsc::Sender<Wanted>,
+    ) -> Result<(), Failure> {
+        let request = self.request(Method::POST, asked.revision, &asked.headers, Some(message))?;
+        let response = self.judge(self.send(request).await?).await?;
+        let mut exchange = Exchange::new(asked.revision, self.shared.limits);
+        exchange.expect(asked.id, ());
+        exchange.subscribe(asked.id);
+        let mut heed = |text: &str, pending: &mut Pending| {
+            let mut answer = None;
+            for item in exchange.receive(text) {
+                match item {
+                    Incoming::Answer { outcome, .. } => answer = Some(outcome),
+                    // Whoever waits for it needs it once.
+                    Incoming::Granted { granted: wanted, .. } => drop(granted.try_send(wanted)),
+                    other => self.heed(other, asked.revision, pending),
+                }
+            }
+            answer
+        };
+        let mut pending = Pending::new(self.shared.questions.clone());
+        if response.media_type().as_deref() != Some("text/event-stream") {
+            let body = response.collect(self.shared.limits.bytes).await?;
+            return match heed(&String::from_utf8_lossy(&body), &mut pending) {
+                Some(outcome) => outcome.map(drop).map_err(|error| Failure::Rpc(200, error)),
+                None => Err(Failure::Protocol("it answered with no stream to listen to".to_owned())),
+            };
+        }
+        let reading = Reading::new(response, self.shared.limits.bytes);
+        match self.events(reading, asked.revision, &mut pending, &mut Place::start(), &mut heed).await? {
+            End::Answered(outcome) => outcome.map(drop).map_err(|error| Failure::Rpc(200, error)),
+            End::Over { broken, .. } => Err(Failure::Cut(broken)),
+        }
+    }
+
     /// Waits until the server has answered the listener of the session `opened`, whatever it said.
     pub(in super::super) async fn heard(&self, opened: u64) {
         // The sender lives as long as this.
@@ -302,7 +342,7 @@ impl Poster {
     /// Does what a message wants that answers nobody.
     fn heed<W>(&self, item: Incoming<W>, revision: Option<Revision>, pending: &mut Pending) {
         match item {
-            Incoming::Answer { .. } | Incoming::Progress { .. } => {}
+            Incoming::Answer { .. } | Incoming::Progress { .. } | Incoming::Granted { .. } => {}
             Incoming::Question { id, kind, params } => {
                 if let Some(message) = pending.ask(id, kind, params) {
                     self.reply(message, revision);
