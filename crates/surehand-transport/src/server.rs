@@ -5,6 +5,7 @@ mod question;
 mod seal;
 mod stdio;
 mod streamable;
+mod subscribed;
 
 pub(crate) use self::seal::Seal;
 pub use self::seal::{SealKey, SealKeyError};

@@ -12,6 +12,8 @@ use crate::method::name;
 
 /// How many resources and tasks one client may listen for.
 const SUBJECTS: usize = 1_024;
+/// How many bytes their names may have together.
+const BYTES: usize = 64 * 1024;
 
 /// What a client listens for, as far as the server has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +45,11 @@ impl Subscription {
             if items.len() > SUBJECTS {
                 return Err(format!("`{key}` has more than {SUBJECTS} items"));
             }
-            Ok(items.into_iter().filter_map(string_of).collect())
+            let names: Vec<String> = items.into_iter().filter_map(string_of).collect();
+            if names.iter().map(String::len).sum::<usize>() > BYTES {
+                return Err(format!("`{key}` has more than {BYTES} bytes"));
+            }
+            Ok(names)
         };
         Ok(Self {
             tools: wants("toolsListChanged", offers.tools_change),

@@ -10,7 +10,7 @@ use surehand_mcp::StateSeal;
 use thiserror::Error;
 
 /// How long a sealed text may be, in characters, to be looked at.
-const LONGEST: usize = 1 << 20;
+const LONGEST: usize = 32 << 20;
 
 /// The key under which a server seals what it gives to clients. Servers that share one take over each other's clients.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,14 +1,12 @@
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use surehand_mcp::{Change, ChangeListener, Id, Subscription, write_notification};
 
 use crate::outgoing::Outgoing;
+use crate::server::subscribed::Subscribed;
 
 /// How many streams of changes one client may have.
 const STREAMS: usize = 64;
-/// How many resources a client may listen for without a stream.
-const RESOURCES: usize = 1_024;
 
 /// What the one client at the other end wants to hear of.
 #[derive(Debug)]
@@ -21,7 +19,7 @@ pub(super) struct Listening {
 struct State {
     /// There was a handshake: changes of lists are told without being asked for.
     has_session: bool,
-    resources: HashSet<String>,
+    resources: Subscribed,
     streams: Vec<Subscription>,
 }
 
@@ -42,12 +40,7 @@ impl Listening {
 
     /// Says no where the client listens for too many already.
     pub(super) fn subscribe(&self, uri: String) -> bool {
-        let mut state = self.state();
-        let has_room = state.resources.len() < RESOURCES || state.resources.contains(&uri);
-        has_room && {
-            state.resources.insert(uri);
-            true
-        }
+        self.state().resources.add(uri)
     }
 
     pub(super) fn unsubscribe(&self, uri: &str) {
@@ -95,7 +88,7 @@ impl Listening {
             let _ = self.outgoing.push(&message);
         }
         let wants = match change {
-            Change::Resource(uri) => state.resources.contains(uri),
+            Change::Resource(uri) => state.resources.has(uri),
             _ => state.has_session,
         };
         if let Some(message) = change.to_notification().filter(|_| wants) {

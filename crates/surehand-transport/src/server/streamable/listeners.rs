@@ -44,9 +44,9 @@ impl Listeners {
             return false;
         }
         // Before any change can be told.
-        events.push(&subscription.acknowledgement());
+        let is_told = events.push(&subscription.acknowledgement());
         streams.push(Stream { subscription, events: Arc::downgrade(events) });
-        true
+        is_told
     }
 
     fn tell(&self, change: &Change) {

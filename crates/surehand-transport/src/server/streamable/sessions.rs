@@ -1,7 +1,7 @@
 //! What sessions of the older era need at the moment. A session has an entry only while there is something in it; an idle one is
 //! nothing but its id.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::events::{Budget, Events, KEPT_BY_ALL, Style};
 use super::session_id::{EndedSessions, SessionKey};
 use crate::server::question::{Answer, Questions};
+use crate::server::subscribed::Subscribed;
 
 /// How many sessions may need something at once. When more come, the one that has needed nothing new for longest loses what it
 /// had: its streams end, its calls are cancelled.
@@ -26,8 +27,6 @@ const IDLE: Duration = Duration::from_secs(60 * 60);
 const UNREAD: usize = 64;
 /// How many streams one session has that belong to no request.
 const GENERAL: usize = 8;
-/// How many resources one session may listen for.
-const SUBSCRIPTIONS: usize = 1_024;
 /// See the module. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sessions {
@@ -49,7 +48,7 @@ struct Session {
     calls: HashMap<Id, CancellationToken>,
     questions: Questions,
     streams: Vec<Stream>,
-    subscriptions: HashSet<String>,
+    subscriptions: Subscribed,
     level: Option<LogLevel>,
 }
 
@@ -159,14 +158,7 @@ impl Sessions {
 
     /// Says no where the session listens for too many resources already.
     pub(super) fn subscribe(&self, key: SessionKey, uri: String) -> bool {
-        self.with(key, |session| {
-            let has_room =
-                session.subscriptions.len() < SUBSCRIPTIONS || session.subscriptions.contains(&uri);
-            has_room && {
-                session.subscriptions.insert(uri);
-                true
-            }
-        })
+        self.with(key, |session| session.subscriptions.add(uri))
     }
 
     pub(super) fn unsubscribe(&self, key: SessionKey, uri: &str) {
@@ -179,7 +171,7 @@ impl Sessions {
         let listening: Vec<Arc<Events>> = {
             let all = self.lock();
             let wants = |session: &&Session| match change {
-                Change::Resource(uri) => session.subscriptions.contains(uri),
+                Change::Resource(uri) => session.subscriptions.has(uri),
                 _ => true,
             };
             all.busy.values().filter(wants).filter_map(|session| session.general().cloned()).collect()
@@ -243,7 +235,7 @@ impl Session {
             calls: HashMap::new(),
             questions: Questions::default(),
             streams: Vec::new(),
-            subscriptions: HashSet::new(),
+            subscriptions: Subscribed::default(),
             level: None,
         }
     }
