@@ -7,21 +7,19 @@ mod bars;
 mod plan;
 mod report;
 mod scenario;
-mod server;
-mod waiting;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::mpsc;
-use std::thread;
+use std::process::Command;
 
 use crate::build::target_folder;
+use crate::parallel::each;
+use crate::server::{RunningServer, free_address};
 use crate::shell::{Fault, cargo, run, step};
 use crate::tools;
 
 use plan::{Planned, Side};
+pub(crate) use scenario::clear;
 use scenario::{Finding, Suite};
-use server::RunningServer;
 
 /// More than two at once miss the suite's time windows.
 const AT_ONCE: usize = 2;
@@ -41,7 +39,7 @@ pub(crate) fn conformance(args: &[String]) -> Result<(), Fault> {
     let folder = target_folder()?;
     let programs = build(&folder, options.debug)?;
     let results = folder.join("conformance");
-    scenario::clear(&results)?;
+    clear(&results)?;
     let mut suite = Suite { bin: tools.join("bin"), programs, results, server: None };
 
     let all = plan::plan(&suite)?;
@@ -50,7 +48,10 @@ pub(crate) fn conformance(args: &[String]) -> Result<(), Fault> {
         return Err(Fault::usage("no scenario of the suite is meant by that"));
     }
     if chosen.iter().any(|planned| planned.side == Side::Server) {
-        suite.server = Some(RunningServer::start(&suite.programs.join("conformance-server"))?);
+        let address = free_address()?;
+        let mut command = Command::new(suite.programs.join("conformance-server"));
+        command.args(["--listen", &address.to_string()]);
+        suite.server = Some(RunningServer::start(&mut command, address)?);
     }
     step(&format!("Running {} scenarios of the conformance suite", chosen.len()));
     let findings = run_all(&suite, chosen, options.jobs)?;
@@ -91,9 +92,9 @@ impl Options {
     }
 }
 
-/// Builds what the suite talks to and gives the folder it is in.
-fn build(folder: &Path, debug: bool) -> Result<PathBuf, Fault> {
-    step("Building what the suite talks to");
+/// Builds the client and the server that foreign programs talk to, and gives the folder it is in.
+pub(crate) fn build(folder: &Path, debug: bool) -> Result<PathBuf, Fault> {
+    step("Building the client and the server that are talked to");
     let mut command = cargo();
     command.args(["build", "--quiet", "--locked", "--examples", "--package", "surehand-conformance"]);
     if !debug {
@@ -109,27 +110,14 @@ fn run_all(suite: &Suite, chosen: Vec<Planned>, jobs: usize) -> Result<Vec<Findi
     let (alone, together): (Vec<_>, Vec<_>) = numbered.partition(|(_, planned)| planned.alone());
     let mut findings = Vec::new();
     for (jobs, batch) in [(jobs, together), (1, alone)] {
-        let waiting = Mutex::new(batch.into_iter());
-        let (done, results) = mpsc::channel();
-        thread::scope(|scope| {
-            for _ in 0..jobs {
-                let (waiting, done) = (&waiting, done.clone());
-                scope.spawn(move || {
-                    // A poisoned lock means that the other thread panicked, which the scope passes on.
-                    while let Some((place, planned)) = waiting.lock().ok().and_then(|mut list| list.next()) {
-                        let _ = done.send((place, scenario::run(suite, planned)));
-                    }
-                });
+        let work = |(place, planned)| (place, scenario::run(suite, planned));
+        let done = each(batch, jobs, work, |(_, finding)| {
+            if let Ok(finding) = finding {
+                report::line(finding);
             }
-            drop(done);
-            for (place, finding) in results {
-                let finding = finding?;
-                report::line(&finding);
-                findings.push((place, finding));
-            }
-            Ok::<(), Fault>(())
-        })?;
+        });
+        findings.extend(done);
     }
     findings.sort_by_key(|(place, _)| *place);
-    Ok(findings.into_iter().map(|(_, finding)| finding).collect())
+    findings.into_iter().map(|(_, finding)| finding).collect()
 }

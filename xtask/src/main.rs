@@ -14,10 +14,14 @@ mod bench;
 mod build;
 mod check;
 mod conformance;
+mod interop;
+mod parallel;
+mod server;
 mod shell;
 mod system;
 mod test;
 mod tools;
+mod waiting;
 
 use std::process::ExitCode;
 
@@ -44,6 +48,9 @@ Chores of the Surehand workspace
     cargo xtask limits [PART OF A NAME]
         Prints what endless lines, huge results, deep JSON and silence cost us and what the caller is told; fails where a bar
         is missed.
+    cargo xtask interop [PEER]
+        Has our client talk to servers nobody here wrote, and clients nobody here wrote to our server, over every transport and in
+        every era they have, and prints what came of it. PEER is a part of a name.
     cargo xtask prepare
         Installs what the build and the tests need, and does nothing else.
     cargo xtask deny
@@ -62,6 +69,7 @@ fn main() -> ExitCode {
         "bench" => bench::bench(&args),
         "conformance" => conformance::conformance(&args),
         "limits" => bench::limits(&args),
+        "interop" => interop::interop(&args),
         "prepare" => system::for_build().and_then(|()| tools::for_tests().map(drop)),
         "deny" => check::deny(),
         "help" | "--help" | "-h" => {

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::server::RunningServer;
 use crate::shell::Fault;
+use crate::waiting::{Ended, run_within};
 
 use super::plan::{Planned, Side};
-use super::server::RunningServer;
-use super::waiting::{Ended, run_within};
 
 /// What the suite gives a client or a request.
 const SUITE_LIMIT: Duration = Duration::from_secs(60);
