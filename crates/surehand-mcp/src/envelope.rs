@@ -83,12 +83,14 @@ pub struct EnvelopeLimits {
     pub bytes: usize,
     /// How deep arrays and objects may nest, the envelope itself included.
     pub depth: usize,
+    /// How many values it may hold: short ones cost far more in a tree than as text.
+    pub values: usize,
 }
 
 impl Default for EnvelopeLimits {
-    /// 32 MiB, 128 levels.
+    /// 32 MiB, 128 levels, 4 million values.
     fn default() -> Self {
-        Self { bytes: 32 * 1024 * 1024, depth: 128 }
+        Self { bytes: 32 * 1024 * 1024, depth: 128, values: 4_000_000 }
     }
 }
 
@@ -106,6 +108,14 @@ pub enum EnvelopeFault {
     /// Nested deeper than allowed.
     #[error("message is nested deeper than {limit} levels")]
     TooDeep {
+        /// The limit.
+        limit: usize,
+        /// Its id, where it has a usable one.
+        id: Option<Id>,
+    },
+    /// Holds more values than allowed.
+    #[error("message holds more than {limit} values")]
+    TooMany {
         /// The limit.
         limit: usize,
         /// Its id, where it has a usable one.
@@ -140,7 +150,7 @@ impl EnvelopeFault {
     /// Under which id it is told.
     pub fn id(&self) -> Option<&Id> {
         match self {
-            Self::Invalid { id, .. } | Self::TooDeep { id, .. } => id.as_ref(),
+            Self::Invalid { id, .. } | Self::TooDeep { id, .. } | Self::TooMany { id, .. } => id.as_ref(),
             _ => None,
         }
     }
@@ -175,12 +185,15 @@ pub fn parse_message(text: &str, limits: EnvelopeLimits) -> Result<Message<'_>, 
         };
     }
     let fields = read_fields(text)?;
-    if is_deeper_than(text, limits.depth) {
+    let id = || {
         let is_told = fields.repeated != Some("id");
-        let id = fields.id.filter(|_| is_told).and_then(Id::read);
-        return Err(EnvelopeFault::TooDeep { limit: limits.depth, id });
+        fields.id.filter(|_| is_told).and_then(Id::read)
+    };
+    match excess(text, limits) {
+        None => fields.into_message(),
+        Some(Excess::Depth) => Err(EnvelopeFault::TooDeep { limit: limits.depth, id: id() }),
+        Some(Excess::Values) => Err(EnvelopeFault::TooMany { limit: limits.values, id: id() }),
     }
-    fields.into_message()
 }
 
 /// The messages inside an array, for the one revision that has batches. An empty array is no batch.
@@ -361,14 +374,21 @@ fn method_name(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether valid JSON nests deeper than `limit` levels.
-fn is_deeper_than(text: &str, limit: usize) -> bool {
-    // Fewer opening brackets than levels, wherever they stand, cannot nest too deep. This settles nearly every message.
-    let openings = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
-    if openings <= limit {
-        return false;
+/// What there is too much of.
+enum Excess {
+    Depth,
+    Values,
+}
+
+/// Whether valid JSON nests deeper, or holds more values, than is allowed.
+fn excess(text: &str, limits: EnvelopeLimits) -> Option<Excess> {
+    // Fewer opening brackets than levels, wherever they stand, cannot nest too deep, and a value takes two bytes at least, with
+    // what stands between it and the next. This settles nearly every message.
+    let openings = || text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
+    if text.len() / 2 < limits.values && openings() <= limits.depth {
+        return None;
     }
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    let (mut depth, mut values, mut in_string, mut escaped) = (0usize, 1usize, false, false);
     for byte in text.bytes() {
         if in_string {
             match byte {
@@ -383,15 +403,18 @@ fn is_deeper_than(text: &str, limit: usize) -> bool {
             b'"' => in_string = true,
             b'{' | b'[' => {
                 depth += 1;
-                if depth > limit {
-                    return true;
+                // The first of its members; each further one stands behind a comma.
+                values += 1;
+                if depth > limits.depth {
+                    return Some(Excess::Depth);
                 }
             }
+            b',' => values += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
-    false
+    (values > limits.values).then_some(Excess::Values)
 }
 
 #[cfg(test)]

@@ -86,8 +86,8 @@ fn an_array_is_a_batch_only_when_it_is_asked_for() {
 }
 
 #[test]
-fn size_and_depth_have_an_end() {
-    let limits = EnvelopeLimits { bytes: 64, depth: 3 };
+fn size_depth_and_number_of_values_have_an_end() {
+    let limits = EnvelopeLimits { bytes: 64, depth: 3, values: 1_000 };
     let long = format!(r#"{{"id":1,"method":"{}"}}"#, "x".repeat(64));
     assert_eq!(
         parse_message(&long, limits).unwrap_err(),
@@ -102,6 +102,14 @@ fn size_and_depth_have_an_end() {
     );
     let twice = r#"{"id":1,"id":2,"method":"m","params":{"a":[[1]]}}"#;
     assert_eq!(parse_message(twice, limits).unwrap_err(), EnvelopeFault::TooDeep { limit: 3, id: None });
+    let few = EnvelopeLimits { values: 8, ..EnvelopeLimits::default() };
+    let full = r#"{"id":1,"method":",[{","params":{"a":[1,2,3]}}"#;
+    assert!(parse_message(full, few).is_ok());
+    let over = r#"{"id":1,"method":",[{","params":{"a":[1,2,3,4]}}"#;
+    assert_eq!(
+        parse_message(over, few).unwrap_err(),
+        EnvelopeFault::TooMany { limit: 8, id: Some(Id::number(1)) }
+    );
     let pit = format!(r#"{{"id":1,"method":"m","params":{}"#, "[".repeat(1_000_000));
     assert!(parse(&pit).is_err());
     let pit =
