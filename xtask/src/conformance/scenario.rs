@@ -117,16 +117,18 @@ pub(crate) fn run(suite: &Suite, planned: Planned) -> Result<Finding, Fault> {
     Ok(Finding { planned, checks, fault, seconds, folder })
 }
 
-/// The checks that the suite wrote below this folder, in a folder with a time in its name.
+/// The checks that the suite wrote below this folder.
 fn checks_in(folder: &Path) -> Result<Checks, String> {
-    let files = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let file = files
-        .flatten()
-        .map(|entry| entry.path().join("checks.json"))
-        .find(|file| file.exists())
-        .ok_or("the suite wrote no checks")?;
+    let file = below(folder, "checks.json").ok_or("the suite wrote no checks")?;
     let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     counted(&text)
+}
+
+/// A file of that name: the suite makes a folder with a time in its name, and where the scenario's name has a slash, one more.
+fn below(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries: Vec<PathBuf> = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    let direct = entries.iter().find(|path| path.is_file() && path.file_name().is_some_and(|it| it == name));
+    direct.cloned().or_else(|| entries.iter().filter(|path| path.is_dir()).find_map(|path| below(path, name)))
 }
 
 /// Counts checks as the suite writes them: a list of objects with a `status`.
@@ -156,17 +158,12 @@ fn counted(text: &str) -> Result<Checks, String> {
 
 /// What the program under test said last, or else what the suite did.
 fn last_words(folder: &Path, log: &Path) -> String {
-    let own = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path().join("stderr.txt"))
-        .find(|file| file.exists());
     let line = |file: &Path| {
         let text = fs::read_to_string(file).unwrap_or_default();
         text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
     };
-    own.and_then(|file| line(&file))
+    below(folder, "stderr.txt")
+        .and_then(|file| line(&file))
         .or_else(|| line(log))
         .unwrap_or_else(|| "it ended badly, without a word".to_owned())
 }
