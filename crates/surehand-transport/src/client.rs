@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use surehand_mcp::{Feature, LogLevel, OutputSchemas, Progress, ServerFacts, Wanted};
+use surehand_mcp::{LogLevel, OutputSchemas, Progress, ServerFacts, Wanted};
 use surehand_model::{Note, RawJson};
 
 pub use self::authorize::{Authorizer, Challenge, Credentials, Retry};
@@ -54,7 +54,6 @@ pub struct Client {
     /// What tools promise of their results.
     promises: RwLock<OutputSchemas>,
     /// The least level of log messages that each stateless request asks for.
-    /// Nothing is wanted where the revision has another way to tell.
     subscriptions: Arc<Subscriptions>,
     log_level: Mutex<Option<LogLevel>>,
     wire: Wire,
@@ -119,13 +118,11 @@ impl Client {
             }
         };
         let subscriptions = Subscriptions::new(Wanted::of(&server), on_event);
-        if server.revision.has(Feature::Stateless) {
-            match &mut wire {
-                Wire::Child(wire) => wire.keep(subscriptions.clone()),
-                Wire::Http(wire) => wire.keep(subscriptions.clone()),
-                // It hears of everything as it is.
-                Wire::InProcess(_) => {}
-            }
+        match &mut wire {
+            Wire::Child(wire) => wire.keep(subscriptions.clone()),
+            Wire::Http(wire) => wire.keep(subscriptions.clone()),
+            // It hears of everything as it is.
+            Wire::InProcess(_) => {}
         }
         Ok(Self {
             subscriptions,

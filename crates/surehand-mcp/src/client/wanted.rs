@@ -3,10 +3,10 @@ use surehand_model::RawJson;
 use crate::members::{Members, string_of};
 use crate::meta::push_member;
 use crate::method::name;
-use crate::revision::Feature;
 use crate::types::lifecycle::ServerFacts;
 
-/// What a client wants to be told of by a stateless server, or is going to be.
+/// What a client wants to be told of by a server, or is going to be. A stateless server is asked for it in one request, one of
+/// the older era tells of lists unasked.
 ///
 /// Source: MCP 2026-07-28, "Subscriptions".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,9 +25,9 @@ impl Wanted {
     /// The method that asks for it.
     pub const METHOD: &'static str = name::LISTEN;
 
-    /// All lists of whose changes a server says that it tells; none where it has another way to tell.
+    /// All lists of whose changes a server says that it tells.
     pub fn of(server: &ServerFacts) -> Self {
-        let tells = |kind| server.revision.has(Feature::Stateless) && server.offers(&[kind, "listChanged"]);
+        let tells = |kind| server.offers(&[kind, "listChanged"]);
         Self {
             tools: tells("tools"),
             prompts: tells("prompts"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use surehand_mcp::{
-    Ask, Opened, Opening, OpeningOutcome, OpeningRequest, OpeningStep, RpcError, Speaker, Wanted,
+    Ask, Feature, Opened, Opening, OpeningOutcome, OpeningRequest, OpeningStep, RpcError, Speaker, Wanted,
     write_notification,
 };
 use surehand_model::RawJson;
@@ -85,8 +85,11 @@ impl ChildWire {
         }
     }
 
-    /// Has the server listened to for changes, as long as the process runs.
+    /// Has the server listened to for changes, as long as the process runs. One of the older era needs no listening to.
     pub(crate) fn keep(&mut self, subscriptions: Arc<Subscriptions>) {
+        if !self.speaker.revision().has(Feature::Stateless) {
+            return;
+        }
         let (sender, speaker) = (self.connection.sender(), self.speaker.clone());
         self.connection.spawn(subscriptions.keep(Box::new(move |wanted, granted| {
             Box::pin(listen(sender.clone(), speaker.clone(), wanted, granted))

@@ -45,7 +45,9 @@ impl Client {
         self.can_subscribe()?;
         if self.server.revision.has(Feature::Handshake) {
             let params = ReadResourceParams { uri: uri.to_owned() };
-            return self.ask::<Subscribe>(&params, None).await.map(|Done| ());
+            let Done = self.ask::<Subscribe>(&params, None).await?;
+            self.subscriptions.note(uri);
+            return Ok(());
         }
         if matches!(self.wire, Wire::InProcess(_)) {
             return Ok(());
@@ -69,6 +71,7 @@ impl Client {
         self.can_subscribe()?;
         if self.server.revision.has(Feature::Handshake) {
             let params = ReadResourceParams { uri: uri.to_owned() };
+            self.subscriptions.remove(uri);
             return self.ask::<Unsubscribe>(&params, None).await.map(|Done| ());
         }
         self.subscriptions.remove(uri);

@@ -5,12 +5,12 @@ mod post;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use surehand_mcp::{
-    Era, Feature, Implementation, Listing, Opened, ParamHeader, Revision, Speaker, Wanted,
-    encode_header_value, encode_params, param_headers, write_notification,
+    Era, Feature, Implementation, Listing, Method, Opened, ParamHeader, ReadResourceParams, Revision,
+    Speaker, Subscribe, Wanted, encode_header_value, encode_params, param_headers, write_notification,
 };
 use surehand_model::{Note, RawJson, Tool};
 use tokio::sync::mpsc;
@@ -53,6 +53,7 @@ struct Core {
     /// Held while a lost session is opened anew, so that it is done once.
     reopening: tokio::sync::Mutex<()>,
     tools: Mutex<HashMap<String, KnownTool>>,
+    subscriptions: OnceLock<Arc<Subscriptions>>,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
 }
 
@@ -100,6 +101,7 @@ impl HttpWire {
             questions,
             reopening: tokio::sync::Mutex::new(()),
             tools: Mutex::default(),
+            subscriptions: OnceLock::new(),
             on_event: options.on_event,
         });
         core.poster.settle(opened.server.revision);
@@ -137,8 +139,14 @@ impl HttpWire {
         });
     }
 
-    /// Has the server listened to for changes, as long as this lives.
+    /// Has the server listened to for changes, as long as this lives. One of the older era hears again, in each new session, which
+    /// resources are wanted.
     pub(crate) fn keep(&self, subscriptions: Arc<Subscriptions>) {
+        if !self.core.speaker.revision().has(Feature::Stateless) {
+            // Set once, right after the opening.
+            let _ = self.core.subscriptions.set(subscriptions);
+            return;
+        }
         let core = self.core.clone();
         self.core.poster.spawn(
             subscriptions
@@ -307,7 +315,21 @@ impl Core {
             listen(ClientEvent::Note(note));
         }
         self.await_listener().await;
+        self.renew_wishes();
         Ok(())
+    }
+
+    /// Tells a new session what the one before knew, and the owner that it may have missed something.
+    fn renew_wishes(&self) {
+        let Some(subscriptions) = self.subscriptions.get() else { return };
+        let revision = self.speaker.revision();
+        for uri in subscriptions.resources() {
+            let params = RawJson::from_serialize(&ReadResourceParams { uri });
+            let id = self.next.fetch_add(1, Ordering::Relaxed);
+            let message = self.speaker.request(id, Subscribe::NAME, Some(&params), false);
+            self.poster.ask_aside(id, message, revision);
+        }
+        subscriptions.missed();
     }
 
     /// Listens for changes until the server ends it. Where this is dropped before, the closed stream tells the server.

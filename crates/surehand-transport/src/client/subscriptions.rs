@@ -1,4 +1,4 @@
-//! Listening for changes in the stateless era, for as long as a connection lives.
+//! What a connection wants to be told of, in either era, and listening for it in the stateless one.
 //!
 //! Source: MCP 2026-07-28, "Subscriptions".
 
@@ -85,6 +85,26 @@ impl Subscriptions {
         outcome
     }
 
+    /// A server of the older era has been asked for it.
+    pub(crate) fn note(&self, uri: &str) {
+        self.wanted.send_modify(|wanted| {
+            if !wanted.updates.iter().any(|other| other == uri) {
+                wanted.updates.push(uri.to_owned());
+            }
+        });
+    }
+
+    /// The resources that are wanted.
+    pub(crate) fn resources(&self) -> Vec<String> {
+        self.wanted.borrow().updates.clone()
+    }
+
+    /// What changed went unheard for a while, so everything that is wanted counts as changed.
+    pub(crate) fn missed(&self) {
+        let wanted = self.wanted.borrow().clone();
+        self.tell_as_changed(&wanted);
+    }
+
     /// No longer wants to be told of a resource.
     pub(crate) fn remove(&self, uri: &str) {
         self.wanted.send_if_modified(|wanted| {
@@ -159,23 +179,27 @@ impl Subscriptions {
             self.tell(ClientEvent::Note(Note::new("server", what, "the server did not grant it")));
         }
         if has_missed {
-            let lists = [
-                (wanted.tools, ServerNotice::ToolsChanged),
-                (wanted.prompts, ServerNotice::PromptsChanged),
-                (wanted.resources, ServerNotice::ResourcesChanged),
-            ];
-            for (_, notice) in lists.into_iter().filter(|(is_wanted, _)| *is_wanted) {
-                self.tell(ClientEvent::Notice(notice));
-            }
-            for uri in &wanted.updates {
-                self.tell(ClientEvent::Notice(ServerNotice::ResourceUpdated { uri: uri.clone() }));
-            }
+            self.tell_as_changed(wanted);
         }
         self.settled.send_replace(Some(Settled {
             wanted: wanted.clone(),
             granted: Ok(granted),
             is_last: false,
         }));
+    }
+
+    fn tell_as_changed(&self, wanted: &Wanted) {
+        let lists = [
+            (wanted.tools, ServerNotice::ToolsChanged),
+            (wanted.prompts, ServerNotice::PromptsChanged),
+            (wanted.resources, ServerNotice::ResourcesChanged),
+        ];
+        for (_, notice) in lists.into_iter().filter(|(is_wanted, _)| *is_wanted) {
+            self.tell(ClientEvent::Notice(notice));
+        }
+        for uri in &wanted.updates {
+            self.tell(ClientEvent::Notice(ServerNotice::ResourceUpdated { uri: uri.clone() }));
+        }
     }
 
     fn is_refused(&self, wanted: &Wanted, why: String) {

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response};
 use axum::routing::any;
 use serde_json::{Value, json};
-use surehand_model::RawJson;
+use surehand_model::{Note, RawJson};
 use surehand_transport::{CallOptions, Client, ClientEvent, ClientOptions, Era, Progress, ServerNotice};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
@@ -125,6 +125,9 @@ async fn answer(
         let result = json!({"content": [{"type": "text", "text": "hello"}]});
         talks.say(json!({"jsonrpc": "2.0", "id": message["id"], "result": result})).await;
     }
+    if asked == "resources/subscribe" {
+        return reply(200, json!({"jsonrpc": "2.0", "id": message["id"], "result": {}}));
+    }
     Response::builder().status(202).body(Body::empty()).unwrap()
 }
 
@@ -176,21 +179,29 @@ async fn an_answer_on_the_stream_that_belongs_to_no_request_reaches_the_call_tha
 }
 
 #[tokio::test]
-async fn a_session_that_is_lost_while_nobody_asks_is_opened_anew_and_listened_to() {
-    let talker = Talker::start(json!({"tools": {"listChanged": true}})).await;
+async fn a_session_that_is_lost_while_nobody_asks_is_opened_anew_with_all_that_was_wanted_in_it() {
+    let talker =
+        Talker::start(json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}})).await;
     let (client, mut events) = talker.connect().await;
     talker.until("GET ", 1).await;
+    client.subscribe("file:///a").await.unwrap();
     *talker.state.session.lock().unwrap() += 1;
     *talker.state.stream.lock().unwrap() = None;
-    talker.until("POST notifications/initialized", 2).await;
+    talker.until("POST resources/subscribe", 2).await;
     talker.until("GET ", 3).await;
     talker.state.say(changed("resources")).await;
-    let mut notices = Vec::new();
-    while notices.is_empty() {
-        if let ClientEvent::Notice(notice) = events.recv().await.unwrap() {
-            notices.push(notice);
-        }
+    let mut heard = Vec::new();
+    while heard.last() != Some(&ClientEvent::Notice(ServerNotice::ResourcesChanged)) {
+        heard.push(events.recv().await.unwrap());
     }
-    assert_eq!(notices, [ServerNotice::ResourcesChanged]);
+    let why = "the server had forgotten the one before";
+    let expected = [
+        ClientEvent::Note(Note::new("server", "session opened anew", why)),
+        // What changed between the sessions went unheard.
+        ClientEvent::Notice(ServerNotice::ToolsChanged),
+        ClientEvent::Notice(ServerNotice::ResourceUpdated { uri: "file:///a".to_owned() }),
+        ClientEvent::Notice(ServerNotice::ResourcesChanged),
+    ];
+    assert_eq!(heard, expected);
     client.close().await;
 }

@@ -290,6 +290,17 @@ impl Poster {
         );
     }
 
+    /// Sends a request whose answer nobody waits for.
+    pub(super) fn ask_aside(&self, id: u64, message: String, revision: Revision) {
+        {
+            // So that the answer is known for one that was asked for.
+            let mut elsewhere = self.elsewhere();
+            elsewhere.expect(id, Waiter::pair(false).0);
+            elsewhere.forget(id);
+        }
+        self.aside(message, revision);
+    }
+
     /// Waits until everything has been sent that nobody waits for.
     pub(super) async fn finish_asides(&self) {
         let mut asides = std::mem::take(&mut *self.asides());
