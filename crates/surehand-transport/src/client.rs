@@ -14,15 +14,17 @@ mod resources;
 mod skills;
 mod streamable;
 mod subscriptions;
+mod tasks;
 mod tools;
 mod utilities;
 mod waiting;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use surehand_mcp::{LogLevel, OutputSchemas, Progress, ServerFacts, Wanted};
+use surehand_mcp::{LogLevel, OutputSchemas, Progress, ServerFacts, TaskSupport, Wanted};
 use surehand_model::{Note, RawJson};
 
 pub use self::authorize::{Authorizer, Challenge, Credentials, Retry};
@@ -38,6 +40,7 @@ pub use self::questions::{Elicitor, Roots, Sampler};
 pub use self::skills::SkillError;
 use self::streamable::HttpWire;
 use self::subscriptions::Subscriptions;
+pub use self::tasks::Started;
 use crate::http::HttpClient;
 
 /// A connection to one server.
@@ -53,8 +56,11 @@ pub struct Client {
     heard: Arc<Heard>,
     /// What tools promise of their results.
     promises: RwLock<OutputSchemas>,
-    /// The least level of log messages that each stateless request asks for.
+    /// Whose calls may become tasks, as they were listed.
+    task_supports: RwLock<HashMap<String, TaskSupport>>,
+    /// What is listened for.
     subscriptions: Arc<Subscriptions>,
+    /// The least level of log messages that each stateless request asks for.
     log_level: Mutex<Option<LogLevel>>,
     wire: Wire,
 }
@@ -133,6 +139,7 @@ impl Client {
             questions,
             heard,
             promises: RwLock::default(),
+            task_supports: RwLock::default(),
             log_level: Mutex::default(),
             wire,
         })

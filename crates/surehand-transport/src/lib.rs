@@ -12,7 +12,7 @@ mod sse;
 
 pub use client::{
     Authorizer, CallOptions, CallOutcome, Challenge, Client, ClientError, ClientEvent, ClientOptions,
-    Credentials, Elicitor, HttpTarget, OpenError, Retry, Roots, Sampler, SkillError, Target,
+    Credentials, Elicitor, HttpTarget, OpenError, Retry, Roots, Sampler, SkillError, Started, Target,
 };
 pub use http::{
     AddressGuard, HeaderMap, HttpClient, HttpError, HttpOptions, HttpRequest, HttpResponse, Method,
@@ -27,6 +27,6 @@ pub use sse::{SseDecoder, SseError, SseEvent};
 pub use surehand_mcp::{
     Choice, ElicitAnswer, ElicitAsk, ElicitRequest, ElicitationModes, Era, FieldFault, FieldKind, Form,
     FormField, GetPromptParams, GetPromptResult, Icon, Listing, Progress, Prompt, ReadResourceResult,
-    Resource, ResourceTemplate, Root, SamplingModes, ServerFacts, ServerNotice, Skill, SkillFault, SkillFile,
-    SkillFiles,
+    Resource, ResourceTemplate, Root, SKILLS, SamplingModes, ServerFacts, ServerNotice, Skill, SkillFault,
+    SkillFile, SkillFiles, TASKS, TaskState, TaskStatus,
 };

@@ -125,12 +125,22 @@ pub enum ClientError {
         /// What the authorizer says.
         why: String,
     },
+    /// The task that the call became was given up.
+    #[error("the task was given up{}", because(why))]
+    TaskCancelled {
+        /// In the server's words.
+        why: Option<String>,
+    },
     /// Nothing has been asked, for the server does not offer it.
     #[error("the server does not offer {what}")]
     NotOffered {
         /// What was wanted.
         what: &'static str,
     },
+}
+
+fn because(why: &Option<String>) -> String {
+    why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
 }
 
 fn said(words: &str) -> String {

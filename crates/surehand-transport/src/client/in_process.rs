@@ -3,7 +3,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use surehand_mcp::{
     Arrival, BoxFuture, CallFailure, Change, ChangeListener, DISCOVER, EnvelopeLimits, Exchange, Incoming,
-    Outbox, Reply, Revision, ServerFacts, ServerHandler, ServerMachine, ServerNotice, Speaker, Verdict,
+    Outbox, ReadResult, Reply, Revision, ServerFacts, ServerHandler, ServerMachine, ServerNotice, Speaker,
+    TaskState, Verdict,
 };
 use surehand_model::{RawJson, Tool};
 use tokio::sync::mpsc;
@@ -174,9 +175,10 @@ fn listener(on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>) -> ChangeL
             Change::Prompts => ServerNotice::PromptsChanged,
             Change::Resources => ServerNotice::ResourcesChanged,
             Change::Resource(uri) => ServerNotice::ResourceUpdated { uri: uri.clone() },
-            Change::Task(_, task) => {
-                ServerNotice::Other { method: "notifications/tasks".to_owned(), params: Some(task.clone()) }
-            }
+            Change::Task(_, task) => match TaskState::read(task) {
+                Ok(state) => ServerNotice::Task(Box::new(state)),
+                Err(_) => return,
+            },
         };
         if let Some(listen) = &on_event {
             listen(ClientEvent::Notice(notice));

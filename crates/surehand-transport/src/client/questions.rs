@@ -14,7 +14,8 @@ use futures_util::future::{AbortHandle, Abortable, Aborted, BoxFuture as Boxed};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use surehand_mcp::{
     ClientCapabilities, ELICIT, ElicitAnswer, ElicitAsk, ElicitRequest, ElicitationModes, ErrorCode, Id,
-    InputKind, InputKinds, InputRequired, RpcError, read_sampling, write_error, write_result, write_roots,
+    InputKind, InputKinds, InputRequired, RpcError, read_sampling, with_related_task, write_error,
+    write_result, write_roots,
 };
 use surehand_model::{Note, RawJson};
 use tokio::sync::watch;
@@ -63,6 +64,11 @@ impl Questions {
     pub(crate) fn are_offered(&self) -> bool {
         let ClientCapabilities { elicitation, sampling, roots, extensions: _ } = self.capabilities();
         elicitation != ElicitationModes::default() || sampling.is_some() || roots
+    }
+
+    /// Whether the server is told that this client takes part in an extension.
+    pub(crate) fn declares(&self, identifier: &str) -> bool {
+        self.extensions.iter().any(|(known, _)| known == identifier)
     }
 
     /// Which questions have an answer at all.
@@ -287,7 +293,7 @@ impl Pending {
             let id = id.clone();
             async move {
                 match questions.answer(kind, params.as_ref()).await {
-                    Ok(result) => write_result(&id, result.as_str()),
+                    Ok(result) => write_result(&id, with_related_task(params.as_ref(), result).as_str()),
                     Err(error) => write_error(Some(&id), &error),
                 }
             }

@@ -26,4 +26,5 @@ mod streams;
 mod subscriptions;
 mod talk;
 mod talking_streams;
+mod tasks;
 mod wire;
