@@ -15,8 +15,10 @@ use surehand_transport::{
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::clock::WallClock;
 use crate::config::{ChildEnvironment, Launch, ServerSettings};
 use crate::elicitation::{Desk, Respondent};
+use crate::login::{self, LoginParts};
 use crate::runner::CallContext;
 use crate::status::{ServerState, ServerStatus};
 
@@ -111,6 +113,9 @@ pub(crate) struct Surroundings {
     pub(crate) http: HttpClient,
     pub(crate) implementation: Implementation,
     pub(crate) cwd: PathBuf,
+    /// The folder that holds our state.
+    pub(crate) state: PathBuf,
+    pub(crate) clock: WallClock,
     pub(crate) respondent: Option<Arc<dyn Respondent>>,
     /// One question at a time, whoever asks.
     pub(crate) asking: Arc<Semaphore>,
@@ -136,12 +141,27 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
         Err(problem) => return Err(status(ServerState::NotStarted, problem)),
     };
     let aside = Arc::new(Mutex::new(Aside::default()));
+    let told = listener(Arc::clone(&aside));
+    let logins = LoginParts {
+        state: &around.state,
+        http: &around.http,
+        clock: around.clock.clone(),
+        implementation: around.implementation.clone(),
+        // Nobody is taken to a login in the middle of something else.
+        browser: None,
+        scopes: Vec::new(),
+        on_note: Some(Arc::new({
+            let told = told.clone();
+            move |note| told(ClientEvent::Note(note))
+        })),
+    };
     let desk = Desk::new(&settings.name, around.respondent.clone(), Arc::clone(&around.asking));
     let options = ClientOptions {
         startup_timeout: settings.startup_timeout,
         implementation: around.implementation.clone(),
-        on_event: Some(listener(Arc::clone(&aside))),
+        on_event: Some(told),
         on_elicitation: Some(desk.clone()),
+        authorizer: login::authorizer(&settings, logins),
         ..ClientOptions::default()
     };
     let bundled = matches!(target, Target::InProcess(_));

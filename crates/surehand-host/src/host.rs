@@ -76,6 +76,8 @@ impl Host {
             http: parts.http,
             implementation: parts.implementation,
             cwd: settings.paths.cwd.clone(),
+            state: settings.paths.state.clone(),
+            clock: parts.clock.clone(),
         };
         let mut opening = JoinSet::new();
         for (place, server) in settings.servers.iter().cloned().enumerate() {

@@ -42,6 +42,10 @@ impl OAuth {
             return Err(AuthError::LoginNeeded { why, hint: hint() });
         }
         if matches!(self.options.grant, Grant::Person(None)) {
+            // Where nothing speaks of logins at all, the server's own words tell more.
+            if discovery.is_guessed {
+                return Ok(Retry::GiveUp);
+            }
             return Err(AuthError::LoginNeeded { why, hint: hint() });
         }
         match self.log_in(discovery, demand, scopes).await {

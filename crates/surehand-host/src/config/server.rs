@@ -5,6 +5,7 @@
 
 mod keys;
 mod launch;
+mod login;
 mod values;
 
 use std::path::Path;
@@ -161,6 +162,11 @@ impl EntryReader<'_, '_, '_> {
                 Key::TimeoutSeconds => self.duration(member, 1000, &mut server.call_timeout),
                 Key::StartupTimeout => self.duration(member, 1, &mut server.startup_timeout),
                 Key::StartupSeconds => self.duration(member, 1000, &mut server.startup_timeout),
+                Key::Login => {
+                    if let Some(login) = self.login(member) {
+                        server.login = login;
+                    }
+                }
                 Key::Parallel => match truth(&member.value) {
                     Some(parallel) => server.parallel = parallel,
                     None => self.passed_over(member, "true or false"),

@@ -78,10 +78,51 @@ pub struct ServerSettings {
     pub parallel: bool,
     /// Which of its tools may be seen at all.
     pub tools: ToolFilter,
+    /// How a login is gone about, where it wants one.
+    pub login: LoginSettings,
     /// Why it must not be started, in one sentence that names what to change.
     pub problem: Option<String>,
     /// The entry as written, unknown members included; `Json::Null` where no file has one.
     pub entry: Json,
+}
+
+/// The `oauth` part of an entry: what a login needs that the server does not say itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoginSettings {
+    /// `false` where the server is never logged in to.
+    pub enabled: bool,
+    /// Who we are to the authorization server, where that was settled by hand.
+    pub client_id: Option<String>,
+    /// What we prove it with.
+    pub client_secret: Option<Secret<String>>,
+    /// The authorization server that the client id belongs to.
+    pub issuer: Option<String>,
+    /// Where our description can be read.
+    pub client_metadata_url: Option<url::Url>,
+    /// How this machine is called in the redirect address: `127.0.0.1` or `localhost`.
+    pub callback_host: String,
+    /// The port of the redirect address; any where absent.
+    pub callback_port: Option<u16>,
+    /// Scopes to ask for beside those that the server names.
+    pub scopes: Vec<String>,
+    /// Hosts that may be private, and be reached without encryption, although only the server names them.
+    pub trusted_hosts: Vec<String>,
+}
+
+impl Default for LoginSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            client_id: None,
+            client_secret: None,
+            issuer: None,
+            client_metadata_url: None,
+            callback_host: "127.0.0.1".to_owned(),
+            callback_port: None,
+            scopes: Vec::new(),
+            trusted_hosts: Vec::new(),
+        }
+    }
 }
 
 impl ServerSettings {
@@ -104,6 +145,7 @@ impl ServerSettings {
             call_timeout: limits.call_timeout,
             parallel: true,
             tools: ToolFilter::default(),
+            login: LoginSettings::default(),
             problem: None,
             entry: Json::Null,
         }

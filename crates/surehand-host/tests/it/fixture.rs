@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use surehand_host::config::{
-    AuditSettings, ChildEnvironment, Launch, LimitSettings, Paths, ProxySettings, Scope, ServerSettings,
-    Settings, ShownLaunch, ToolFilter,
+    AuditSettings, ChildEnvironment, Launch, LimitSettings, LoginSettings, Paths, ProxySettings, Scope,
+    ServerSettings, Settings, ShownLaunch, ToolFilter,
 };
 use surehand_host::{
     Agent, AgentError, Answer, Approval, ApprovalRequest, Approver, BundledServer, Conversation, Host,
@@ -133,6 +133,7 @@ pub(crate) fn server_settings(name: &str, launch: Launch) -> ServerSettings {
         call_timeout: Duration::from_secs(30),
         parallel: true,
         tools: ToolFilter::default(),
+        login: LoginSettings::default(),
         problem: None,
         entry: Json::Null,
     }

@@ -1,3 +1,5 @@
+mod login;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -9,11 +11,12 @@ use surehand_host::config::{
 use surehand_model::{Json, RawJson};
 use surehand_schema::nearest;
 
+use self::login::{LoginArgs, LogoutArgs};
 use crate::error::{CommandError, Fault};
 use crate::render::{BOLD, clean, paint, problem_text, table};
 use crate::wiring::App;
 
-/// Add, look at, remove and trust MCP servers
+/// Add, look at, remove and trust MCP servers, and log in to them
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     #[command(subcommand)]
@@ -35,6 +38,8 @@ enum McpCommand {
     /// Switch a server off and keep its entry
     Disable(ChangeArgs),
     Trust(TrustArgs),
+    Login(LoginArgs),
+    Logout(LogoutArgs),
 }
 
 /// Add a server: a command line behind `--`, one command, or a URL
@@ -177,6 +182,8 @@ pub(crate) fn run(args: McpArgs, app: &App) -> Result<(), CommandError> {
             alter(&args, change, "Switched off", app)
         }
         McpCommand::Trust(args) => trust(&args, app),
+        McpCommand::Login(args) => login::log_in(&args, app),
+        McpCommand::Logout(args) => login::log_out(&args, app),
     }
 }
 

@@ -45,6 +45,8 @@ fn a_group_of_commands_without_one_of_them_says_what_there_is() {
           enable    Switch a server on again
           disable   Switch a server off and keep its entry
           trust     Trust this project's .mcp.json, so that its servers may start
+          login     Log in to a server behind a URL, in a browser. Whatever login there was is replaced
+          logout    Forget the login to a server
         hint: Try --help.
     "#]],
     );

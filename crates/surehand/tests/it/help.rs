@@ -27,7 +27,7 @@ fn without_arguments_the_three_things_people_do_come_first() {
               chat         Talk with a model; tools are used as needed
               tools        List the tools of all servers, or of one
               call         Call one tool
-              mcp          Add, look at, remove and trust MCP servers
+              mcp          Add, look at, remove and trust MCP servers, and log in to them
               server       Be one of the bundled MCP servers, on stdio or at an address
               models       See what can answer; fetch an embedded model
               doctor       Look at everything and say what is wrong and what to do
@@ -58,7 +58,7 @@ fn the_whole_help() {
               chat         Talk with a model; tools are used as needed
               tools        List the tools of all servers, or of one
               call         Call one tool
-              mcp          Add, look at, remove and trust MCP servers
+              mcp          Add, look at, remove and trust MCP servers, and log in to them
               server       Be one of the bundled MCP servers, on stdio or at an address
               models       See what can answer; fetch an embedded model
               doctor       Look at everything and say what is wrong and what to do
@@ -378,7 +378,7 @@ fn help_of_mcp() {
         expect![[r#"
             exit 0
             --- stdout
-            Add, look at, remove and trust MCP servers
+            Add, look at, remove and trust MCP servers, and log in to them
 
             Usage: surehand mcp [OPTIONS] <COMMAND>
 
@@ -391,6 +391,8 @@ fn help_of_mcp() {
               enable    Switch a server on again
               disable   Switch a server off and keep its entry
               trust     Trust this project's .mcp.json, so that its servers may start
+              login     Log in to a server behind a URL, in a browser. Whatever login there was is replaced
+              logout    Forget the login to a server
 
             Options:
               -h, --help  Print help

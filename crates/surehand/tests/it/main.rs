@@ -13,6 +13,7 @@ mod errors;
 mod help;
 mod home;
 mod layers;
+mod login;
 mod models;
 mod peers;
 mod readme;

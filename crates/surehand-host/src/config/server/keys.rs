@@ -26,6 +26,7 @@ pub(super) const KEYS: &[(Key, &str, &[&str])] = &[
     (Key::OnlyTools, "includeTools", &["enabledtools", "allowedtools"]),
     (Key::ExceptTools, "excludeTools", &["disabledtools", "excludedtools"]),
     (Key::Bundled, "bundled", &[]),
+    (Key::Login, "oauth", &[]),
 ];
 
 /// Members that mean something to other applications or to people, and nothing here.
@@ -41,7 +42,6 @@ pub(super) const ELSEWHERE: &[&str] = &[
     "gallery",
     "source",
     "tags",
-    "oauth",
     "auth",
     "scopes",
     "sandbox",
@@ -73,6 +73,7 @@ pub(super) enum Key {
     OnlyTools,
     ExceptTools,
     Bundled,
+    Login,
 }
 
 /// What an entry says about being switched on, if anything; and whether it says nothing else.

@@ -1,7 +1,7 @@
 use surehand_model::Secret;
 
 use super::super::jsonc;
-use super::super::settings::Problem;
+use super::super::settings::{LoginSettings, Problem};
 use super::*;
 
 /// Reads `{"NAME": entry}` and gives the servers and what was said.
@@ -359,4 +359,37 @@ fn switches_times_filters_and_unknown_keys_are_read_one_by_one() {
         warning: f.json:15:39, server `twice`, `httpUrl`: passed over: `url` says the same thing; remove one of them
         warning: f.json:16:38, server `blank`, `env.K`: it holds blanks at its ends or blanks that cannot be seen; remove them unless they are meant
         warning: f.json:16:21, server `blank`, `command`: blanks at its ends, left out"#]].assert_eq(&summary(text, &[]));
+}
+
+#[test]
+fn what_a_login_needs_is_read_and_what_cannot_hold_is_a_fault() {
+    let text = r#"{
+ "whole":{"url":"https://h.example/mcp","oauth":{"clientId":"c","clientSecret":"${KEY}","issuer":"https://a.example",
+  "clientMetadataUrl":"https://us.example/client.json","callbackHost":"localhost","callbackPort":3118,
+  "scopes":"a b","trustedHosts":["login.corp.example"]}},
+ "off":{"url":"https://h.example/mcp","oauth":false},
+ "odd":{"url":"https://h.example/mcp","oauth":{"client":"c"}},
+ "bad":{"url":"https://h.example/mcp","oauth":{"callbackHost":"0.0.0.0","callbackPort":0,"clientMetadataUrl":"http://x/"}}
+}"#;
+    let (servers, problems) = read_text(text, &[("KEY", "s3cr3t")]);
+    let whole = LoginSettings {
+        enabled: true,
+        client_id: Some("c".to_owned()),
+        client_secret: Some(Secret::new("s3cr3t".to_owned())),
+        issuer: Some("https://a.example".to_owned()),
+        client_metadata_url: Some(url::Url::parse("https://us.example/client.json").unwrap()),
+        callback_host: "localhost".to_owned(),
+        callback_port: Some(3118),
+        scopes: vec!["a".to_owned(), "b".to_owned()],
+        trusted_hosts: vec!["login.corp.example".to_owned()],
+    };
+    let logins: Vec<&LoginSettings> = servers.iter().map(|server| &server.login).collect();
+    let plain = LoginSettings::default();
+    assert_eq!(logins, [&whole, &LoginSettings { enabled: false, ..plain.clone() }, &plain, &plain]);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    expect_test::expect![[r#"
+        info: f.json:6:57, server `odd`, `oauth.client`: an unknown key, passed over; there are `clientId`, `clientSecret`, `issuer`, `clientMetadataUrl`, `callbackHost`, `callbackPort`, `scopes`, `trustedHosts`
+        error: f.json:7:63, server `bad`, `oauth.callbackHost`: not started: logins come back to this machine only; write "127.0.0.1" or "localhost"
+        error: f.json:7:88, server `bad`, `oauth.callbackPort`: not started: it is no port; write a number from 1 to 65535
+        error: f.json:7:110, server `bad`, `oauth.clientMetadataUrl`: not started: it is no https address with a path"#]].assert_eq(&told.join("\n"));
 }
