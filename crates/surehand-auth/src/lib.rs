@@ -49,7 +49,9 @@ pub use oauth::{OAuth, OAuthOptions, PreRegistered};
 pub use pkce::Pkce;
 pub use reach::{Answer, Reach};
 pub use registration::{parse_registration, registration_body};
-pub use resource::{Clock, DpopPolicy, ResourceFault, ResourceOptions, ResourceServer, TrustedIssuer};
+pub use resource::{
+    Clock, DpopPolicy, ResourceFault, ResourceOptions, ResourceServer, ScopeNeed, TrustedIssuer,
+};
 pub use scopes::{ScopeWish, choose_scopes};
 pub use store::CredentialStore;
 pub use tokens::{TokenRefusal, Tokens, code_form, encode_form, parse_tokens, refresh_form};

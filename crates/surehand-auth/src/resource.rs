@@ -8,7 +8,7 @@ mod metadata;
 mod proofs;
 
 pub use self::gate::ResourceServer;
-pub use self::metadata::{DpopPolicy, ResourceFault, ResourceOptions, TrustedIssuer};
+pub use self::metadata::{DpopPolicy, ResourceFault, ResourceOptions, ScopeNeed, TrustedIssuer};
 
 use std::sync::Arc;
 

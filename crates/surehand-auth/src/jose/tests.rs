@@ -134,6 +134,19 @@ fn a_token_that_is_changed_unsigned_or_signed_otherwise_never_passes() {
 }
 
 #[test]
+fn no_character_of_a_token_can_be_another() {
+    for (token, key) in [(P256_TOKEN, P256), (ED25519_TOKEN, ED25519)] {
+        let key = public(key);
+        for at in 0..token.len() {
+            for other in ["A", "9", "."] {
+                let changed = format!("{}{other}{}", &token[..at], &token[at + 1..]);
+                assert_eq!(verified(&changed, &key).is_ok(), changed == token, "{changed}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_set_offers_the_keys_that_may_have_signed() {
     let key =
         |json: &str, kid: &str, algorithm| Jwk { key: public(json), kid: Some(kid.to_owned()), algorithm };

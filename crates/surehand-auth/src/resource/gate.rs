@@ -66,7 +66,7 @@ impl ResourceServer {
         let issuer = claims.issuer.as_deref().unwrap_or_default();
         let subject = claims.subject.as_deref().filter(|subject| !subject.is_empty());
         let subject = subject.ok_or_else(|| token_fault(&ClaimFault::Shape("sub").into()))?;
-        Ok(Caller { principal: Some(format!("{issuer}#{subject}")) })
+        Ok(Caller { principal: Some(format!("{issuer}#{subject}")), scopes: granted })
     }
 
     /// The claims of a token that is signed by whom it says, and meant for here and now.
@@ -172,6 +172,14 @@ impl Gate for ResourceServer {
         Box::pin(
             async move { self.judge(method, headers).await.map_err(|denial| denial.refusal(&self.options)) },
         )
+    }
+
+    fn permit(&self, caller: &Caller, method: &str, subject: Option<&str>) -> Result<(), GateRefusal> {
+        let needed = self.options.needed(method, subject);
+        if needed.iter().all(|scope| caller.scopes.contains(scope)) {
+            return Ok(());
+        }
+        Err(Denial::Scope(needed).refusal(&self.options))
     }
 
     fn documents(&self) -> Vec<GateDocument> {

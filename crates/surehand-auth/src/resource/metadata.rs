@@ -5,6 +5,7 @@ use url::Url;
 
 use crate::jose::Algorithm;
 use crate::metadata::resource_metadata_places;
+use crate::scopes::union;
 
 /// Whom a server lets in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct ResourceOptions {
     pub audiences: Vec<String>,
     /// Scopes that every request needs, all of them.
     pub scopes: Vec<String>,
+    /// Scopes that some operations need beside those.
+    pub needs: Vec<ScopeNeed>,
     /// How tokens may be signed.
     pub algorithms: Vec<Algorithm>,
     /// Whether tokens are bound to keys.
@@ -28,6 +31,17 @@ pub struct ResourceOptions {
     pub leeway: u64,
     /// What people call the server.
     pub name: Option<String>,
+}
+
+/// Scopes that an operation needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScopeNeed {
+    /// For example `tools/call`.
+    pub method: String,
+    /// The tool or prompt by name, the resource by address; every one where absent.
+    pub subject: Option<String>,
+    /// All of them are needed.
+    pub scopes: Vec<String>,
 }
 
 /// Somebody whose tokens are taken.
@@ -68,6 +82,7 @@ impl ResourceOptions {
             issuers,
             audiences: Vec::new(),
             scopes: Vec::new(),
+            needs: Vec::new(),
             algorithms: Algorithm::ALL.to_vec(),
             dpop: DpopPolicy::default(),
             nonce_key: None,
@@ -114,8 +129,9 @@ impl ResourceOptions {
             "bearer_methods_supported": ["header"],
             "dpop_signing_alg_values_supported": algorithms,
         });
-        if !self.scopes.is_empty() {
-            document["scopes_supported"] = self.scopes.clone().into();
+        let known = self.needs.iter().fold(self.scopes.clone(), |known, need| union(&known, &need.scopes));
+        if !known.is_empty() {
+            document["scopes_supported"] = known.into();
         }
         if self.dpop == DpopPolicy::Required {
             document["dpop_bound_access_tokens_required"] = true.into();
@@ -124,6 +140,15 @@ impl ResourceOptions {
             document["resource_name"] = name.as_str().into();
         }
         document
+    }
+
+    /// All that an operation needs.
+    pub(super) fn needed(&self, method: &str, subject: Option<&str>) -> Vec<String> {
+        let concerns = |need: &&ScopeNeed| {
+            need.method == method && need.subject.as_deref().is_none_or(|only| subject == Some(only))
+        };
+        let needs = self.needs.iter().filter(concerns);
+        needs.fold(self.scopes.clone(), |needed, need| union(&needed, &need.scopes))
     }
 
     /// Every spelling of the audience that is taken. A slash at the end makes no other server.
@@ -180,14 +205,37 @@ mod tests {
             scopes: vec!["a".to_owned()],
             dpop: DpopPolicy::Required,
             name: Some("Tools".to_owned()),
+            needs: vec![need("tools/call", Some("write"), &["b", "a"]), need("prompts/get", None, &["c"])],
             ..options("https://h.example")
         };
         let place = "https://h.example/.well-known/oauth-protected-resource";
         assert_eq!(full.metadata_url().as_str(), place);
         assert_eq!(
             full.metadata().to_string(),
-            r#"{"resource":"https://h.example","authorization_servers":["https://as.example/t"],"bearer_methods_supported":["header"],"dpop_signing_alg_values_supported":["ES256","RS256","PS256","EdDSA"],"scopes_supported":["a"],"dpop_bound_access_tokens_required":true,"resource_name":"Tools"}"#
+            r#"{"resource":"https://h.example","authorization_servers":["https://as.example/t"],"bearer_methods_supported":["header"],"dpop_signing_alg_values_supported":["ES256","RS256","PS256","EdDSA"],"scopes_supported":["a","b","c"],"dpop_bound_access_tokens_required":true,"resource_name":"Tools"}"#
         );
+    }
+
+    fn need(method: &str, subject: Option<&str>, scopes: &[&str]) -> ScopeNeed {
+        let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        ScopeNeed { method: method.to_owned(), subject: subject.map(str::to_owned), scopes }
+    }
+
+    #[test]
+    fn an_operation_needs_all_that_is_said_of_it() {
+        let options = ResourceOptions {
+            scopes: vec!["a".to_owned()],
+            needs: vec![need("tools/call", None, &["b"]), need("tools/call", Some("write"), &["c", "a"])],
+            ..options("https://h.example")
+        };
+        for (method, subject, needed) in [
+            ("tools/call", Some("write"), vec!["a", "b", "c"]),
+            ("tools/call", Some("read"), vec!["a", "b"]),
+            ("prompts/get", Some("write"), vec!["a"]),
+            ("completion/complete", None, vec!["a"]),
+        ] {
+            assert_eq!(options.needed(method, subject), needed, "{method} {subject:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use surehand_auth::{
     CredentialStore, DpopPolicy, Grant, OAuth, OAuthOptions, Reach, ResourceOptions, ResourceServer,
-    TrustedIssuer,
+    ScopeNeed, TrustedIssuer,
 };
 use surehand_model::{ContentBlock, RawJson, Secret};
 use surehand_transport::{
@@ -27,21 +27,22 @@ struct World {
 
 impl World {
     /// A server that takes only tokens bound to a key, whose proofs need its nonce, and a client that signs.
-    async fn open(era: Era) -> Self {
+    async fn open(needs: Vec<ScopeNeed>) -> Self {
         let (ours, theirs) = (key("tokens"), key("robot"));
         let issuer = Issuer::open(&[&ours]).await;
         issuer.give_with(Giver { key: ours, client: theirs.public_key().clone() });
         let http = HttpClient::new(HttpOptions::default());
         // The server must know its address before it has one: one of its own for each test, on which nobody else listens.
-        let mut random = [0; 2];
+        let mut random = [0; 3];
         getrandom::fill(&mut random).unwrap();
-        let address = ([127, 77 + era as u8, random[0], random[1]], 4711).into();
+        let address = ([127, 100 | random[0], random[1], random[2]], 4711).into();
         let server = Url::parse(&format!("http://{address}/mcp")).unwrap();
         let trusted = TrustedIssuer { issuer: issuer.name.clone(), keys: None };
         let options = ResourceOptions {
             dpop: DpopPolicy::Required,
             nonce_key: Some(Secret::new([7; 32])),
             scopes: vec!["tools".to_owned()],
+            needs,
             ..ResourceOptions::new(server.clone(), vec![trusted])
         };
         let gate = ResourceServer::new(options, &http, Arc::new(|| NOW)).unwrap();
@@ -81,7 +82,7 @@ impl World {
 #[tokio::test]
 async fn a_client_that_signs_gets_a_bound_token_and_uses_it_with_the_nonces_of_both_servers() {
     for era in [Era::Legacy, Era::Modern] {
-        let world = World::open(era).await;
+        let world = World::open(Vec::new()).await;
         let robot = ContentBlock::Text(format!("{}#robot", world.issuer.name));
         assert_eq!(world.whoami(era).await.unwrap(), [robot]);
         assert_eq!(world.issuer.given(), [Err("use_dpop_nonce"), Ok("tools".to_owned())]);
@@ -89,8 +90,24 @@ async fn a_client_that_signs_gets_a_bound_token_and_uses_it_with_the_nonces_of_b
 }
 
 #[tokio::test]
+async fn a_tool_that_needs_more_gets_a_token_that_is_good_for_all_of_it() {
+    for era in [Era::Legacy, Era::Modern] {
+        let need = ScopeNeed {
+            method: "tools/call".to_owned(),
+            subject: Some("whoami".to_owned()),
+            scopes: vec!["secrets".to_owned()],
+        };
+        let world = World::open(vec![need]).await;
+        let robot = ContentBlock::Text(format!("{}#robot", world.issuer.name));
+        assert_eq!(world.whoami(era).await.unwrap(), [robot]);
+        let given = [Err("use_dpop_nonce"), Ok("tools".to_owned()), Ok("tools secrets".to_owned())];
+        assert_eq!(world.issuer.given(), given);
+    }
+}
+
+#[tokio::test]
 async fn a_client_shows_nothing_to_an_authorization_server_that_is_not_the_one_settled() {
-    let mut world = World::open(Era::Modern).await;
+    let mut world = World::open(Vec::new()).await;
     world.options.issuer = Some("https://as.example".to_owned());
     let words = world.whoami(Era::Modern).await.unwrap_err().to_string();
     let named = &world.issuer.name;

@@ -66,6 +66,11 @@ impl Reply {
         Self::error(Some(id), &RpcError::new(ErrorCode::INTERNAL, words), 200)
     }
 
+    /// The answer where whoever asks may not run this.
+    pub fn forbidden(id: &Id, words: &str) -> Self {
+        Self::error(Some(id), &RpcError::new(ErrorCode::INVALID_REQUEST, words), 403)
+    }
+
     /// Tells why something could not even be looked at.
     pub fn unreadable(words: &str) -> Self {
         Self::error(None, &RpcError::new(ErrorCode::INVALID_REQUEST, words), 400)

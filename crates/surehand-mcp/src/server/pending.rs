@@ -12,6 +12,7 @@ use crate::handler::{
     ToolOutput,
 };
 use crate::members::Members;
+use crate::method::{CallTool, Complete, GetPrompt, Method, ReadResource};
 use crate::revision::{Feature, Revision};
 use crate::types::completion::{CompleteParams, CompleteResult, write_completion};
 use crate::types::prompts::{GetPromptParams, write_prompt_output};
@@ -55,6 +56,27 @@ impl PendingRequest {
         facts.progress_token.is_some()
             || facts.log_level.is_some()
             || (!self.revision.is_modern() && facts.caller.capabilities.as_str() != "{}")
+    }
+
+    /// Its method, for example `tools/call`.
+    pub fn method(&self) -> &str {
+        match &self.work {
+            Work::Call { .. } => CallTool::NAME,
+            Work::Read { .. } => ReadResource::NAME,
+            Work::Prompt(_) => GetPrompt::NAME,
+            Work::Complete(_) => Complete::NAME,
+            Work::Extension { method, .. } => method,
+        }
+    }
+
+    /// What it is about: the name of a tool or prompt, the address of a resource.
+    pub fn subject(&self) -> Option<&str> {
+        match &self.work {
+            Work::Call { name, .. } => Some(name),
+            Work::Read { uri } => Some(uri),
+            Work::Prompt(params) => Some(&params.name),
+            Work::Complete(_) | Work::Extension { .. } => None,
+        }
     }
 
     /// Runs it. Dropping the future cancels the request. A panic of the handler is an answer, not an end.

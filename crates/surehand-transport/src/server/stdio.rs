@@ -30,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 use self::listening::Listening;
 use self::outbox::StreamOutbox;
 use super::seal::Seal;
+use super::streamable::Admitted;
 use crate::lines::{Line, LineReader};
 use crate::outgoing::Outgoing;
 
@@ -122,13 +123,13 @@ pub async fn serve_streams(
 /// The same for a protocol that others share, and a client that is known.
 pub(super) async fn serve_machine(
     machine: ServerMachine,
-    principal: Option<String>,
+    admitted: Option<Admitted>,
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let outgoing = Arc::new(Outgoing::new(machine.limits().bytes));
-    let mut serving = pin!(serve(machine, principal, input, outgoing.clone(), stop));
+    let mut serving = pin!(serve(machine, admitted, input, outgoing.clone(), stop));
     let mut writing = pin!(outgoing.write_to(&mut output));
     let ended = tokio::select! {
         ended = &mut serving => ended,
@@ -145,13 +146,13 @@ pub(super) async fn serve_machine(
 
 async fn serve(
     machine: ServerMachine,
-    principal: Option<String>,
+    admitted: Option<Admitted>,
     input: impl AsyncRead + Unpin,
     outgoing: Arc<Outgoing>,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let limits = machine.limits();
-    let mut session = StreamSession::new(machine, principal, outgoing);
+    let mut session = StreamSession::new(machine, admitted, outgoing);
     let mut lines = LineReader::new(input, limits.bytes);
     loop {
         tokio::select! {
@@ -193,7 +194,7 @@ async fn serve(
 
 struct StreamSession {
     machine: ServerMachine,
-    principal: Option<String>,
+    admitted: Option<Admitted>,
     negotiated: Option<Negotiated>,
     calls: JoinSet<Id>,
     running: HashMap<Id, AbortHandle>,
@@ -205,13 +206,13 @@ struct StreamSession {
 }
 
 impl StreamSession {
-    fn new(machine: ServerMachine, principal: Option<String>, outgoing: Arc<Outgoing>) -> Self {
+    fn new(machine: ServerMachine, admitted: Option<Admitted>, outgoing: Arc<Outgoing>) -> Self {
         let listening = Listening::new(outgoing.clone());
         let listener = listening.listener();
         machine.listen(&listener);
         Self {
             machine,
-            principal,
+            admitted,
             negotiated: None,
             calls: JoinSet::new(),
             running: HashMap::new(),
@@ -228,8 +229,8 @@ impl StreamSession {
     }
 
     async fn receive(&mut self, line: &str) {
-        let arrival =
-            Arrival::Stream { session: self.negotiated.as_ref(), principal: self.principal.as_deref() };
+        let principal = self.admitted.as_ref().and_then(|admitted| admitted.caller.principal.as_deref());
+        let arrival = Arrival::Stream { session: self.negotiated.as_ref(), principal };
         for verdict in self.machine.receive(line, arrival) {
             match verdict {
                 Verdict::Answer(reply) => self.send(&reply),
@@ -238,7 +239,12 @@ impl StreamSession {
                     self.send(&reply);
                     self.listening.begin_session();
                 }
-                Verdict::Run(request) => self.run(request).await,
+                Verdict::Run(request) => {
+                    match self.admitted.as_ref().and_then(|admitted| admitted.forbids(&request)) {
+                        Some(refusal) => self.send(&Reply::forbidden(&request.id, &refusal.words)),
+                        None => self.run(request).await,
+                    }
+                }
                 Verdict::Listen(subscription) => self.listen(subscription),
                 Verdict::Subscribe { id, uri, reply } => {
                     let has_room = self.listening.subscribe(uri);

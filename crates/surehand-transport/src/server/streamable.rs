@@ -26,7 +26,7 @@ use axum::http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use axum::routing::any;
 use axum::serve::ListenerExt;
-use surehand_mcp::{EnvelopeLimits, ServerHandler, ServerMachine};
+use surehand_mcp::{EnvelopeLimits, Id, Reply, ServerHandler, ServerMachine};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -34,8 +34,9 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::answer::{not_allowed, refuse, status};
+use self::answer::{not_allowed, refuse, respond, status};
 use self::endpoint::Endpoint;
+pub(crate) use self::gate::Admitted;
 pub use self::gate::{Caller, Gate, GateDocument, GateRefusal};
 use self::guard::Guard;
 use self::listeners::Listeners;
@@ -249,7 +250,7 @@ async fn guarded(
     }
     let origin = request.headers().get(ORIGIN).cloned();
     let mut response = match admit(endpoint, request).await {
-        Err(refusal) => turn_away(&refusal),
+        Err(refusal) => turn_away(&refusal, None),
         Ok(request) => serve(request).await,
     };
     if let Some(origin) = origin {
@@ -258,18 +259,22 @@ async fn guarded(
     response
 }
 
-/// Asks the gate. A request that is let in carries its [`Caller`] as an extension.
+/// Asks the gate. A request that is let in carries [`Admitted`] as an extension.
 async fn admit(endpoint: &Endpoint, request: Request<Body>) -> Result<Request<Body>, GateRefusal> {
     let Some(gate) = &endpoint.gate else { return Ok(request) };
     let (mut head, body) = request.into_parts();
     let caller = gate.admit(&head.method, &head.headers).await?;
-    head.extensions.insert(caller);
+    head.extensions.insert(Admitted { gate: gate.clone(), caller });
     Ok(Request::from_parts(head, body))
 }
 
-fn turn_away(refusal: &GateRefusal) -> Response<Body> {
+fn turn_away(refusal: &GateRefusal, id: Option<&Id>) -> Response<Body> {
     let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::FORBIDDEN);
-    let mut response = refuse(code, &refusal.words);
+    let mut response = match id {
+        Some(id) => respond(Reply::forbidden(id, &refusal.words)),
+        None => refuse(code, &refusal.words),
+    };
+    *response.status_mut() = code;
     for (name, value) in &refusal.headers {
         if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
         {

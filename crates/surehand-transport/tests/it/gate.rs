@@ -26,8 +26,17 @@ impl Gate for Password {
         let knows = headers.get("authorization").is_some_and(|value| value == "Bearer sesame");
         let challenge = ("WWW-Authenticate".to_owned(), "Bearer realm=\"cave\"".to_owned());
         let refusal = GateRefusal { status: 401, headers: vec![challenge], words: "say the word".to_owned() };
-        let caller = Caller { principal: Some("ali".to_owned()) };
+        let caller = Caller { principal: Some("ali".to_owned()), scopes: Vec::new() };
         Box::pin(async move { if knows { Ok(caller) } else { Err(refusal) } })
+    }
+
+    fn permit(&self, caller: &Caller, method: &str, subject: Option<&str>) -> Result<(), GateRefusal> {
+        let asked =
+            format!("{} {method} {}", caller.principal.as_deref().unwrap(), subject.unwrap_or_default());
+        match subject {
+            Some("fail") => Err(GateRefusal { status: 403, headers: Vec::new(), words: asked }),
+            _ => Ok(()),
+        }
     }
 
     fn documents(&self) -> Vec<GateDocument> {
@@ -79,7 +88,7 @@ impl Gate for Guestbook {
         headers: &'a HeaderMap,
     ) -> BoxFuture<'a, Result<Caller, GateRefusal>> {
         let principal = headers.get("x-name").and_then(|name| name.to_str().ok()).map(str::to_owned);
-        Box::pin(async move { Ok(Caller { principal }) })
+        Box::pin(async move { Ok(Caller { principal, scopes: Vec::new() }) })
     }
 }
 
@@ -110,4 +119,46 @@ async fn sessions_and_connections_belong_to_whoever_opened_them() {
     }
     stream.event().await;
     assert_eq!(stream.event().await, format!("event: message|data: {}", said(1, "ada")));
+}
+
+#[tokio::test]
+async fn a_gate_may_let_somebody_in_and_still_not_run_all_they_want() {
+    let stop = CancellationToken::new();
+    let options = HttpServerOptions { gate: Some(Arc::new(Password)), ..HttpServerOptions::default() };
+    let server = serve_http(Echo::handler(), options, stop.clone()).await.unwrap();
+    let url = Url::parse(&format!("http://{}/mcp", server.address)).unwrap();
+    let told = async |method: &str, tool: &str| {
+        let params = format!(
+            r#"{{"name":"{tool}","arguments":{{}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}"#
+        );
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        let request = HttpRequest::post(url.clone(), body)
+            .header("Content-Type", "application/json")
+            .header("Authorization", "Bearer sesame")
+            .header("MCP-Protocol-Version", "2026-07-28")
+            .header("Mcp-Method", method)
+            .header("Mcp-Name", tool);
+        let answer = http().send(request).await.unwrap();
+        (answer.status, String::from_utf8(answer.collect(10_000).await.unwrap()).unwrap())
+    };
+    let refused = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"ali tools/call fail"}}"#;
+    assert_eq!(told("tools/call", "fail").await, (403, refused.to_owned()));
+    assert_eq!(told("tools/call", "echo").await.0, 200);
+    assert_eq!(told("tools/list", "fail").await.0, 200);
+
+    // The oldest transport answers on its stream.
+    let served = serve(
+        Echo::handler(),
+        HttpServerOptions { gate: Some(Arc::new(Password)), ..HttpServerOptions::default() },
+    )
+    .await;
+    let word = ("Authorization", "Bearer sesame");
+    let mut stream = served.send(Method::GET, "/sse", &[EVENTS, word], "").await;
+    let path = stream.event().await.strip_prefix("event: endpoint|data: ").unwrap().to_owned();
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}"#;
+    for body in [initialize, &call(1, "fail")] {
+        assert_eq!(served.send(Method::POST, &path, &[JSON, word], body).await.status, 202);
+    }
+    stream.event().await;
+    assert_eq!(stream.event().await, format!("event: message|data: {refused}"));
 }

@@ -19,7 +19,7 @@ use tokio_util::task::TaskTracker;
 use super::answer::{Takes, accepted, has_media_type, not_allowed, refuse, respond, status, text_of};
 use super::body::{Stopping, stream};
 use super::events::{EventId, Events};
-use super::gate::{Caller, Gate};
+use super::gate::{Admitted, Gate, GateRefusal};
 use super::guard::Guard;
 use super::listeners::Listeners;
 use super::outbox::{PlainOutbox, SessionOutbox};
@@ -27,7 +27,7 @@ use super::running::{First, Running};
 use super::session_id::{OpenSession, open_session, seal_session};
 use super::sessions::Sessions;
 use super::two_ways::TwoWays;
-use super::{SESSION_HEADER, VERSION_HEADER};
+use super::{SESSION_HEADER, VERSION_HEADER, turn_away};
 use crate::server::outbox::NoWayBack;
 use crate::server::seal::Seal;
 
@@ -102,6 +102,11 @@ impl Endpoint {
             principal,
         };
         let mut verdicts = self.machine.receive(text, Arrival::Http(facts));
+        if let Some(admitted) = head.extensions.get::<Admitted>()
+            && let Some((id, refusal)) = forbidden(admitted, &verdicts)
+        {
+            return turn_away(&refusal, Some(id));
+        }
         match &session {
             Some(session) if is_batch(text, &verdicts) => self.batch(verdicts, session, takes).await,
             _ => match verdicts.pop() {
@@ -389,8 +394,16 @@ impl Endpoint {
 }
 
 /// Who the gate found to ask.
+/// The first of these that the gate does not let the caller run.
+fn forbidden<'a>(admitted: &Admitted, verdicts: &'a [Verdict]) -> Option<(&'a Id, GateRefusal)> {
+    verdicts.iter().find_map(|verdict| match verdict {
+        Verdict::Run(request) => Some((&request.id, admitted.forbids(request)?)),
+        _ => None,
+    })
+}
+
 pub(super) fn principal_of(extensions: &Extensions) -> Option<&str> {
-    extensions.get::<Caller>().and_then(|caller| caller.principal.as_deref())
+    extensions.get::<Admitted>().and_then(|admitted| admitted.caller.principal.as_deref())
 }
 
 fn no_session() -> Response<Body> {

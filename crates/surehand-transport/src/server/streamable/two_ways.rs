@@ -22,6 +22,7 @@ use tokio_util::sync::DropGuard;
 use super::answer::{accepted, not_allowed, refuse};
 use super::body::{KeepAlive, as_events};
 use super::endpoint::{BODY_WITHIN, Endpoint, principal_of};
+use super::gate::Admitted;
 use super::guarded;
 use crate::lines::{Line, LineSplitter};
 use crate::server::stdio::serve_machine;
@@ -67,15 +68,16 @@ pub(super) async fn open(State(endpoint): State<Arc<Endpoint>>, request: Request
         if request.method() != "GET" {
             return not_allowed("GET");
         }
-        connect(&endpoint, principal_of(request.extensions()))
+        connect(&endpoint, request.extensions().get::<Admitted>().cloned())
     })
     .await
 }
 
-fn connect(endpoint: &Endpoint, principal: Option<&str>) -> Response<Body> {
+fn connect(endpoint: &Endpoint, admitted: Option<Admitted>) -> Response<Body> {
     let Some(two_ways) = &endpoint.two_ways else { return not_allowed("") };
     let (read_in, write_in) = simplex(BETWEEN);
     let (read_out, mut write_out) = simplex(BETWEEN);
+    let principal = admitted.as_ref().and_then(|admitted| admitted.caller.principal.as_deref());
     let (number, id) = endpoint.seal.seal_for(PURPOSE, principal.unwrap_or_default().as_bytes());
     {
         let mut open = two_ways.lock();
@@ -85,11 +87,11 @@ fn connect(endpoint: &Endpoint, principal: Option<&str>) -> Response<Body> {
         open.insert(number, Arc::new(tokio::sync::Mutex::new(write_in)));
     }
     let stop = endpoint.stop.child_token();
-    let (machine, principal) = (endpoint.machine.clone(), principal.map(str::to_owned));
+    let machine = endpoint.machine.clone();
     let serving = stop.clone();
     endpoint.calls.spawn(async move {
         // Whatever ended it, the client sees its stream end.
-        let _ = serve_machine(machine, principal, read_in, &mut write_out, serving).await;
+        let _ = serve_machine(machine, admitted, read_in, &mut write_out, serving).await;
         let _ = write_out.shutdown().await;
     });
     let path = &two_ways.message_path;
