@@ -21,6 +21,7 @@ mod shell;
 mod system;
 mod test;
 mod tools;
+mod vectors;
 mod waiting;
 
 use std::process::ExitCode;
@@ -51,6 +52,9 @@ Chores of the Surehand workspace
     cargo xtask interop [PEER]
         Has our client talk to servers nobody here wrote, and clients nobody here wrote to our server, over every transport and in
         every era they have, and prints what came of it. PEER is a part of a name.
+    cargo xtask vectors --data DIR
+        Checks every message of our client and our server in every revision against the official schemas, which are read from
+        DIR/mcp-schema.
     cargo xtask prepare
         Installs what the build and the tests need, and does nothing else.
     cargo xtask deny
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
         "bench" => bench::bench(&args),
         "conformance" => conformance::conformance(&args),
         "limits" => bench::limits(&args),
+        "vectors" => vectors::vectors(&args),
         "interop" => interop::interop(&args),
         "prepare" => system::for_build().and_then(|()| tools::for_tests().map(drop)),
         "deny" => check::deny(),
