@@ -18,6 +18,7 @@ mod inputs;
 mod listener;
 mod oldest;
 mod pass_through;
+mod peers;
 mod progress;
 mod round_trip;
 mod scripted;

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -12,8 +11,7 @@ use axum::http::{HeaderMap, Method, Response, Uri};
 use axum::routing::any;
 use serde_json::{Value, json};
 use surehand_mcp::Revision;
-use surehand_model::{Note, RawJson, Secret};
-use surehand_sandbox::{ChildSpec, spawn};
+use surehand_model::{Note, RawJson};
 use surehand_transport::{
     CallOptions, Client, ClientError, ClientEvent, ClientOptions, Era, HttpTarget, Progress, ServerNotice,
     Target,
@@ -247,48 +245,4 @@ async fn a_stream_that_breaks_while_nobody_asks_is_opened_anew() {
     assert_eq!(call(&client, "t").await, Ok("hello".to_owned()));
     assert_eq!(oldest.asked().iter().filter(|line| line.starts_with("GET")).count(), 2);
     client.close().await;
-}
-
-/// A program that other people wrote, as the tests install it.
-fn peer(name: &str) -> (String, String) {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/bin"));
-    let command = folder.join(name);
-    assert!(command.exists(), "`{name}` is not installed: run `cargo xtask test`");
-    let path = format!("{}:/usr/bin:/bin", folder.canonicalize().unwrap().display());
-    (command.to_string_lossy().into_owned(), path)
-}
-
-#[tokio::test]
-async fn a_server_that_others_wrote_is_used_over_the_oldest_transport() {
-    // The port is free at this moment, and the server takes it in the next.
-    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-    let (command, path) = peer("mcp-server-everything");
-    let mut server = spawn(&ChildSpec {
-        command,
-        args: vec!["sse".to_owned()],
-        env: vec![("PORT".to_owned(), Secret::new(port.to_string())), ("PATH".to_owned(), Secret::new(path))],
-        ..ChildSpec::default()
-    })
-    .unwrap();
-    let mut stderr = surehand_transport::LineReader::new(server.stderr.take().unwrap(), 1 << 16);
-    while let Some(surehand_transport::Line::Text(line)) = stderr.next_line().await.unwrap() {
-        if line.contains("running on port") {
-            break;
-        }
-    }
-    let url = Url::parse(&format!("http://127.0.0.1:{port}/sse")).unwrap();
-    for target in [
-        Target::Sse(HttpTarget { url: url.clone(), headers: Vec::new() }),
-        Target::Http(HttpTarget { url, headers: Vec::new() }),
-    ] {
-        let (client, _) = open(target, ClientOptions::default()).await;
-        let client = client.unwrap();
-        assert!(client.server().name.contains("everything"), "{:?}", client.server());
-        assert!(client.list_tools().await.unwrap().items.iter().any(|tool| tool.name == "echo"));
-        let arguments = RawJson::parse(r#"{"message":"天気"}"#).unwrap();
-        let outcome = client.call_tool("echo", &arguments, CallOptions::default()).await.unwrap();
-        assert_eq!(text(&outcome), "Echo: 天気");
-        client.close().await;
-    }
-    server.kill().await;
 }
