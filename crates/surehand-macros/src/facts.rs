@@ -15,6 +15,10 @@ const EFFECTS: [(&str, &str); 5] = [
     ("egress", "Egress"),
 ];
 
+/// The words for whether calls may become tasks, and the variants of `surehand_mcp::TaskSupport` that they stand for.
+const TASKS: [(&str, &str); 3] =
+    [("forbidden", "Forbidden"), ("optional", "Optional"), ("required", "Required")];
+
 /// The options of one `#[tool]`.
 #[derive(Default)]
 pub(crate) struct Options {
@@ -24,6 +28,7 @@ pub(crate) struct Options {
     effect: Option<LitStr>,
     open_world: Option<bool>,
     idempotent: Option<bool>,
+    task: Option<LitStr>,
 }
 
 impl Options {
@@ -39,12 +44,13 @@ impl Options {
             "name" => self.name = Some(tool_name(meta.value()?.parse()?)?),
             "title" => self.title = Some(meta.value()?.parse()?),
             "description" => self.description = Some(meta.value()?.parse()?),
-            "effect" => self.effect = Some(known_effect(meta.value()?.parse()?)?),
+            "effect" => self.effect = Some(known("effect", &EFFECTS, meta.value()?.parse()?)?),
             "open_world" => self.open_world = Some(flag(meta)?),
             "idempotent" => self.idempotent = Some(flag(meta)?),
+            "task" => self.task = Some(known("task", &TASKS, meta.value()?.parse()?)?),
             _ => {
                 return Err(meta.error(
-                    "unknown option: `#[tool]` takes name, title, description, effect, open_world and idempotent",
+                    "unknown option: `#[tool]` takes name, title, description, effect, open_world, idempotent and task",
                 ));
             }
         }
@@ -64,12 +70,10 @@ impl Options {
             ));
         }
         let title = option(self.title.as_ref().map(|title| quote!(::std::string::String::from(#title))));
-        let effect = option(self.effect.as_ref().and_then(|effect| {
-            let word = effect.value();
-            let (_, variant) = EFFECTS.iter().find(|(known, _)| *known == word)?;
-            let variant = Ident::new(variant, effect.span());
-            Some(quote!(::surehand_mcp::Effect::#variant))
-        }));
+        let effect = variant(&EFFECTS, self.effect.as_ref());
+        let effect = option(effect.map(|variant| quote!(::surehand_mcp::Effect::#variant)));
+        let task = variant(&TASKS, self.task.as_ref());
+        let task = task.unwrap_or_else(|| Ident::new("Forbidden", function.span()));
         let open_world = option(self.open_world.map(|truth| quote!(#truth)));
         let idempotent = option(self.idempotent.map(|truth| quote!(#truth)));
         Ok(quote! {
@@ -80,6 +84,7 @@ impl Options {
                 effect: #effect,
                 open_world: #open_world,
                 idempotent: #idempotent,
+                task: ::surehand_mcp::TaskSupport::#task,
             }
         })
     }
@@ -90,12 +95,19 @@ fn flag(meta: &ParseNestedMeta<'_>) -> Result<bool> {
     if meta.input.peek(Token![=]) { Ok(meta.value()?.parse::<LitBool>()?.value) } else { Ok(true) }
 }
 
-fn known_effect(word: LitStr) -> Result<LitStr> {
-    if EFFECTS.iter().any(|(known, _)| *known == word.value()) {
+fn known(option: &str, words: &[(&str, &str)], word: LitStr) -> Result<LitStr> {
+    if words.iter().any(|(known, _)| *known == word.value()) {
         return Ok(word);
     }
-    let known: Vec<String> = EFFECTS.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-    Err(Error::new(word.span(), format!("unknown effect: one of {}", known.join(", "))))
+    let known: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+    Err(Error::new(word.span(), format!("unknown {option}: one of {}", known.join(", "))))
+}
+
+/// The variant that a word stands for.
+fn variant(words: &[(&str, &str)], word: Option<&LitStr>) -> Option<Ident> {
+    let word = word?;
+    let (_, variant) = words.iter().find(|(known, _)| *known == word.value())?;
+    Some(Ident::new(variant, word.span()))
 }
 
 /// Source: MCP specification, tool names: 1 to 128 of `A-Z a-z 0-9 _ - .`.

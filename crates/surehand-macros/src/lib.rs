@@ -45,6 +45,7 @@ use quote::quote;
 /// - `effect = "pure" | "reads" | "writes" | "irreversible" | "egress"`: what running it can do. Unsaid, the worst is assumed.
 /// - `open_world`: it reaches out to an open world, such as the web.
 /// - `idempotent`: running it twice is the same as once.
+/// - `task = "optional" | "required"`: its calls may become tasks, which `RequestContext::begin_task` makes of them.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);

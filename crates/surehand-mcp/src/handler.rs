@@ -12,10 +12,12 @@ use surehand_model::{ContentBlock, RawJson, ResourceContents, Tool};
 
 pub use self::changes::{Change, ChangeListener, Changes};
 pub use self::context::{Caller, Outbox, RequestContext};
-pub(crate) use self::context::{Inputs, RequestFacts};
+pub(crate) use self::context::{Inputs, RequestFacts, TaskSeat};
 pub use self::offers::Offers;
+pub(crate) use self::offers::TASKS;
 pub use self::question::{ClientFeature, Question};
 use crate::error::RpcError;
+use crate::tasks::TaskSupport;
 use crate::types::completion::{CompleteParams, CompleteResult};
 use crate::types::prompts::{GetPromptParams, Prompt, PromptMessage};
 use crate::types::resources::{Resource, ResourceTemplate};
@@ -59,6 +61,12 @@ pub trait ServerHandler: Send + Sync + 'static {
     /// One of them, by its own name. Worth writing where copying them all to find one costs.
     fn tool(&self, name: &str) -> Option<Tool> {
         self.tools().into_iter().find(|tool| tool.name == name)
+    }
+
+    /// Whether calls of this tool may become tasks. Asked only where [`Offers::tasks`] is set.
+    fn task_support(&self, tool: &str) -> TaskSupport {
+        let _ = tool;
+        TaskSupport::Forbidden
     }
 
     /// Runs one tool. The arguments are whatever the caller sent (`{}` when nothing): checking them is the handler's part, and

@@ -13,6 +13,7 @@ mod method;
 mod revision;
 mod server;
 mod skills;
+mod tasks;
 mod toolset;
 mod types;
 
@@ -49,6 +50,7 @@ pub use skills::{
     SkillParams, read_frontmatter,
 };
 pub use surehand_policy::Effect;
+pub use tasks::{Background, TaskOptions, TaskSupport};
 pub use toolset::{
     IntoToolOutput, NoArguments, RunTool, Structured, Text, ToolCard, ToolEntry, ToolFacts, ToolFailure,
     Tools, Toolset, nothing_found,

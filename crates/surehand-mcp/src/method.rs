@@ -123,6 +123,8 @@ pub(crate) mod name {
     pub(crate) const UNSUBSCRIBE: &str = "resources/unsubscribe";
     pub(crate) const TASK_GET: &str = "tasks/get";
     pub(crate) const TASK_UPDATE: &str = "tasks/update";
+    pub(crate) const TASK_RESULT: &str = "tasks/result";
+    pub(crate) const TASK_LIST: &str = "tasks/list";
     pub(crate) const TASK_CANCEL: &str = "tasks/cancel";
     pub(crate) const TASK_STATUS: &str = "notifications/tasks/status";
     pub(crate) const TASK_CHANGED: &str = "notifications/tasks";

@@ -10,8 +10,10 @@ mod pending;
 mod repeated;
 mod rounds;
 mod state;
+mod task_methods;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use serde_json::value::RawValue;
 use surehand_model::RawJson;
@@ -29,6 +31,7 @@ use crate::members::Members;
 use crate::meta::MetaKey;
 use crate::method::{CallTool, Complete, GetPrompt, Method, ReadResource, name};
 use crate::revision::{Feature, Revision};
+use crate::tasks::{Background, TaskTable};
 use crate::types::lifecycle::write_implementation;
 use crate::types::prompts::GetPromptParams;
 use crate::types::utilities::LogLevel;
@@ -40,6 +43,7 @@ pub struct ServerMachine {
 }
 
 /// What all connections of a server share.
+#[derive(Clone)]
 struct Core {
     handler: Arc<dyn ServerHandler>,
     limits: EnvelopeLimits,
@@ -47,6 +51,10 @@ struct Core {
     offers: Offers,
     /// The handler's name and version, as they go out.
     who: RawJson,
+    /// Where there is somebody to work on tasks.
+    tasks: Option<Arc<TaskTable>>,
+    /// How many handshakes there were.
+    sessions: Arc<AtomicU64>,
 }
 
 /// How a message reached the server.
@@ -66,6 +74,8 @@ pub enum Arrival<'a> {
 /// What a handshake settled on, and what was set since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negotiated {
+    /// Which of the sessions of this machine it is; 0 where that is not known.
+    pub number: u64,
     /// The revision.
     pub revision: Revision,
     /// The client's capabilities object, as it declared it.
@@ -79,7 +89,8 @@ pub struct Negotiated {
 impl Negotiated {
     /// A client that said nothing of itself.
     pub fn new(revision: Revision) -> Self {
-        Self { revision, capabilities: RawJson::empty_object(), client_info: None, log_level: None }
+        let capabilities = RawJson::empty_object();
+        Self { number: 0, revision, capabilities, client_info: None, log_level: None }
     }
 }
 
@@ -170,8 +181,19 @@ impl ServerMachine {
     /// the key.
     pub fn new(handler: Arc<dyn ServerHandler>, limits: EnvelopeLimits, seal: Arc<dyn StateSeal>) -> Self {
         let who = write_implementation(&handler.implementation());
-        let offers = handler.offers();
-        Self { core: Arc::new(Core { handler, limits, seal, offers, who }) }
+        let offers = Offers { tasks: false, ..handler.offers() };
+        let sessions = Arc::default();
+        Self { core: Arc::new(Core { handler, limits, seal, offers, who, tasks: None, sessions }) }
+    }
+
+    /// The same, with somebody to work on what goes on after its request was answered. Without, no call becomes a task.
+    #[must_use]
+    pub fn with_background(self, background: Arc<dyn Background>) -> Self {
+        let mut core = Core::clone(&self.core);
+        core.offers.tasks = core.handler.offers().tasks;
+        let table = TaskTable::new(core.seal.clone(), background);
+        core.tasks = core.offers.tasks.then(|| Arc::new(table));
+        Self { core: Arc::new(core) }
     }
 
     /// Who serves.
@@ -193,6 +215,9 @@ impl ServerMachine {
     pub fn listen(&self, listener: &ChangeListener) {
         if let Some(changes) = self.core.handler.changes() {
             changes.listen(listener);
+        }
+        if let Some(tasks) = &self.core.tasks {
+            tasks.listen(listener);
         }
     }
 
@@ -275,9 +300,20 @@ impl ServerMachine {
         }
     }
 
-    /// Hands work to the handler. `log_level` is the least level the client wants to hear.
-    fn run(&self, request: Request<'_>, work: Work, caller: Caller, log_level: Option<LogLevel>) -> Verdict {
+    /// Hands work to the handler. `log_level` is the least level the client wants to hear, `session` where it has one.
+    fn run(
+        &self,
+        request: Request<'_>,
+        work: Work,
+        caller: Caller,
+        log_level: Option<LogLevel>,
+        session: Option<&Negotiated>,
+    ) -> Verdict {
         let revision = caller.revision;
+        let (seat, begin) = match self.seat(&request, &work, &caller, session) {
+            Ok(seat) => seat,
+            Err(failure) => return Verdict::Answer(Reply::failure(&request.id, &failure, revision)),
+        };
         let may_ask = matches!(work, Work::Call { .. } | Work::Read { .. } | Work::Prompt(_));
         let binding = (revision.is_modern() && may_ask)
             .then(|| Binding::of(request.method, &request.params.members, caller.principal.as_deref()));
@@ -292,12 +328,13 @@ impl ServerMachine {
         let progress_token = meta.and_then(|meta| meta.get(MetaKey::PROGRESS_TOKEN)).and_then(Id::read);
         let log_level = log_level.filter(|_| self.core.offers.logging);
         let takes_rounds = binding.is_some();
-        let facts = RequestFacts { caller, progress_token, log_level, takes_rounds, answers };
+        let facts = RequestFacts { caller, progress_token, log_level, takes_rounds, answers, seat };
         Verdict::Run(PendingRequest {
             id: request.id,
             revision,
             work,
             facts,
+            begin,
             binding,
             core: self.core.clone(),
         })

@@ -13,7 +13,7 @@ use crate::contain::{contained, words_of};
 use crate::{
     BoxFuture, CallFailure, Changes, CompleteParams, CompleteResult, CompletionRef, GetPromptParams,
     Implementation, Offers, Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler,
-    ToolInvocation, ToolOutput,
+    TaskSupport, ToolInvocation, ToolOutput,
 };
 
 mod arguments;
@@ -192,6 +192,11 @@ impl ServerHandler for Toolset {
         self.entries.iter().find(|entry| entry.tool.name == name).map(|entry| entry.tool.clone())
     }
 
+    fn task_support(&self, tool: &str) -> TaskSupport {
+        let entry = self.entries.iter().find(|entry| entry.tool.name == tool);
+        entry.map_or(TaskSupport::Forbidden, |entry| entry.task)
+    }
+
     fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
         Box::pin(async move {
             let entry = self.entries.iter().find(|entry| entry.tool.name == call.name);
@@ -215,6 +220,7 @@ impl ServerHandler for Toolset {
             prompts_change: changes && prompts,
             completions: !self.others.completions.is_empty(),
             logging: self.logs,
+            tasks: self.entries.iter().any(|entry| entry.task != TaskSupport::Forbidden),
             ..Offers::default()
         }
     }
@@ -279,6 +285,8 @@ pub struct ToolEntry {
     pub tool: Tool,
     /// What the operator is told.
     pub card: ToolCard,
+    /// Whether its calls may become tasks.
+    pub task: TaskSupport,
     /// What it does.
     pub run: RunTool,
 }
@@ -323,7 +331,7 @@ impl ToolEntry {
                 }
             })
         });
-        Self { tool, card, run }
+        Self { tool, card, task: facts.task, run }
     }
 }
 
@@ -343,6 +351,9 @@ pub struct ToolFacts {
     pub open_world: Option<bool>,
     /// Whether running it twice is the same as once.
     pub idempotent: Option<bool>,
+    /// Whether its calls may become tasks. In 2026-07-28 they do where it says [`RequestContext::begin_task`], in 2025-11-25
+    /// where the client wants it.
+    pub task: TaskSupport,
 }
 
 impl ToolFacts {

@@ -81,6 +81,11 @@ impl Changes {
         }
     }
 
+    /// Whether anybody listens, or did until just now.
+    pub(crate) fn has_listeners(&self) -> bool {
+        !self.listeners.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Listens for as long as the caller keeps `listener`.
     pub fn listen(&self, listener: &ChangeListener) {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(listener));

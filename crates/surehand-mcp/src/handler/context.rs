@@ -3,12 +3,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use surehand_model::RawJson;
 
+use super::offers::TASKS;
 use super::question::{ClientFeature, Question};
 use super::{BoxFuture, CallFailure};
 use crate::envelope::{Id, write_notification};
 use crate::meta::push_member;
 use crate::method::name;
 use crate::revision::{Feature, Revision};
+use crate::tasks::{Begun, Owner, TaskOptions, TaskTable};
 use crate::types::utilities::LogLevel;
 
 /// The way back to a client while one of its requests runs. Transports implement it.
@@ -69,14 +71,25 @@ struct Inner {
     log_level: Option<LogLevel>,
     /// Questions may be answered by asking the request again.
     takes_rounds: bool,
-    outbox: Option<Arc<dyn Outbox>>,
+    /// Where it may become a task.
+    seat: Option<TaskSeat>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    /// Gone where there is none, or none any more.
+    outbox: Option<Arc<dyn Outbox>>,
     progress: Option<f64>,
     inputs: Inputs,
+    /// The task that it has become.
+    begun: Option<Begun>,
+}
+
+/// What a request needs that may become a task.
+pub(crate) struct TaskSeat {
+    pub(crate) table: Arc<TaskTable>,
+    pub(crate) owner: Owner,
 }
 
 /// The questions of one request of the stateless era.
@@ -91,22 +104,21 @@ pub(crate) struct Inputs {
 }
 
 /// What a request says beside its method and parameters.
-#[derive(Debug)]
 pub(crate) struct RequestFacts {
     pub(crate) caller: Caller,
     pub(crate) progress_token: Option<Id>,
     pub(crate) log_level: Option<LogLevel>,
     pub(crate) takes_rounds: bool,
     pub(crate) answers: Vec<(String, RawJson)>,
+    pub(crate) seat: Option<TaskSeat>,
 }
 
 impl RequestContext {
     pub(crate) fn new(facts: RequestFacts, outbox: Arc<dyn Outbox>) -> Self {
-        let RequestFacts { caller, progress_token, log_level, takes_rounds, answers } = facts;
+        let RequestFacts { caller, progress_token, log_level, takes_rounds, answers, seat } = facts;
         let inputs = Inputs { answers, ..Inputs::default() };
-        let state = Mutex::new(State { progress: None, inputs });
-        let outbox = Some(outbox);
-        Self { inner: Arc::new(Inner { caller, progress_token, log_level, takes_rounds, outbox, state }) }
+        let state = Mutex::new(State { outbox: Some(outbox), inputs, ..State::default() });
+        Self { inner: Arc::new(Inner { caller, progress_token, log_level, takes_rounds, seat, state }) }
     }
 
     /// Of a request that nobody on a wire waits for: nothing is declared, and whatever is sent goes nowhere.
@@ -117,7 +129,7 @@ impl RequestContext {
                 progress_token: None,
                 log_level: None,
                 takes_rounds: false,
-                outbox: None,
+                seat: None,
                 state: Mutex::default(),
             }),
         }
@@ -154,14 +166,16 @@ impl RequestContext {
 
     /// Reports how far the request has come, where the client wants to know. What does not grow is not sent.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        let (Some(token), Some(outbox)) = (&self.inner.progress_token, &self.inner.outbox) else { return };
-        {
+        let Some(token) = &self.inner.progress_token else { return };
+        let outbox = {
             let mut state = self.state();
+            let Some(outbox) = state.outbox.clone() else { return };
             if !progress.is_finite() || state.progress.is_some_and(|before| progress <= before) {
                 return;
             }
             state.progress = Some(progress);
-        }
+            outbox
+        };
         let mut params = format!("{{\"progressToken\":{token},\"progress\":{}", number(progress));
         if let Some(total) = total.filter(|total| total.is_finite()) {
             push_member(&mut params, "total", &number(total));
@@ -175,10 +189,10 @@ impl RequestContext {
 
     /// Tells the client something for its log, where it wants to hear that level. `data` is any JSON value.
     pub fn log(&self, level: LogLevel, logger: Option<&str>, data: &RawJson) {
-        let Some(outbox) = &self.inner.outbox else { return };
         if self.inner.log_level.is_none_or(|least| level < least) {
             return;
         }
+        let Some(outbox) = self.outbox() else { return };
         let mut params = format!("{{\"level\":\"{level}\"");
         if let Some(logger) = logger {
             push_member(&mut params, "logger", RawJson::from_serialize(logger).as_str());
@@ -190,7 +204,7 @@ impl RequestContext {
 
     /// The answer will take a while: a stream that can be taken up again later may be closed until then.
     pub fn pause_stream(&self) {
-        if let Some(outbox) = &self.inner.outbox {
+        if let Some(outbox) = self.outbox() {
             outbox.pause_stream();
         }
     }
@@ -220,13 +234,16 @@ impl RequestContext {
         for (_, question) in &questions {
             self.require(question.needs())?;
         }
+        if let (Some(seat), Some(begun)) = (&self.inner.seat, self.begun()) {
+            return seat.table.ask(&begun.id, questions).await;
+        }
         if self.inner.takes_rounds {
             return self.take_answers(questions);
         }
         if self.revision().is_modern() {
             return Err(CallFailure::Internal("this request cannot ask its client anything".to_owned()));
         }
-        let outbox = self.inner.outbox.as_ref();
+        let outbox = self.outbox();
         let outbox = outbox.ok_or_else(|| CallFailure::Unanswered("there is nobody to ask".to_owned()))?;
         // All are sent before the first answer is waited for.
         let waiting: Vec<_> = questions
@@ -257,6 +274,64 @@ impl RequestContext {
         open.retain(|(key, _)| inputs.open.iter().all(|(known, _)| known != key));
         inputs.open.extend(open);
         Err(CallFailure::InputRequired)
+    }
+
+    /// Makes the call a task, where the client can take one: it is answered at once, and goes on. Where it cannot, nothing
+    /// happens and the client waits for the call. In 2025-11-25 the client alone decides, before the handler runs.
+    ///
+    /// From here on [`ask`](Self::ask) waits until the client comes back with the answers; progress and log messages go
+    /// nowhere. Said once more, it only tells how the task stands.
+    ///
+    /// # Errors
+    ///
+    /// [`CallFailure::InputRequired`] where a question of before is open; [`CallFailure::Internal`] where too many tasks are
+    /// running.
+    pub fn begin_task(&self, options: TaskOptions) -> Result<(), CallFailure> {
+        let Some(seat) = &self.inner.seat else { return Ok(()) };
+        let mut state = self.state();
+        if !state.inputs.open.is_empty() {
+            return Err(CallFailure::InputRequired);
+        }
+        if let Some(id) = state.begun.as_ref().map(|begun| begun.id.clone()) {
+            drop(state);
+            seat.table.tell(&id, options);
+            return Ok(());
+        }
+        state.begun = Some(seat.table.begin(&seat.owner, options, self.revision())?);
+        // Nothing goes out behind an answer.
+        let outbox = state.outbox.take();
+        drop(state);
+        drop(outbox);
+        Ok(())
+    }
+
+    /// As [`begin_task`](Self::begin_task), for what cannot be waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`CallFailure::MissingCapability`] where the client cannot take a task.
+    pub fn require_task(&self, options: TaskOptions) -> Result<(), CallFailure> {
+        if self.inner.seat.is_none() {
+            let missing = ClientFeature::Extension(TASKS).to_capabilities();
+            self.state().inputs.missing = Some(missing.clone());
+            return Err(CallFailure::MissingCapability(missing));
+        }
+        self.begin_task(options)
+    }
+
+    /// The task that the request has become.
+    pub(crate) fn begun(&self) -> Option<Begun> {
+        self.inner.seat.as_ref()?;
+        self.state().begun.clone()
+    }
+
+    /// Whether the request may become a task.
+    pub(crate) fn has_seat(&self) -> bool {
+        self.inner.seat.is_some()
+    }
+
+    pub(crate) fn outbox(&self) -> Option<Arc<dyn Outbox>> {
+        self.state().outbox.clone()
     }
 
     /// What is open once the handler has come back.

@@ -50,6 +50,11 @@ impl Question {
         }
     }
 
+    /// Method and parameters as one object, as they stand where questions are carried inside a result.
+    pub(crate) fn write(&self) -> String {
+        format!("{{\"method\":\"{}\",\"params\":{}}}", self.method(), self.params().as_str())
+    }
+
     /// What a client must have declared before it may be asked.
     pub fn needs(&self) -> ClientFeature<'static> {
         match self {

@@ -35,6 +35,17 @@ impl Reply {
         Self::result(id, &write_output(&output.with_text(), revision), who, revision)
     }
 
+    /// A call that has become a task.
+    pub(super) fn task(id: &Id, members: &str, who: &RawJson, revision: Revision) -> Self {
+        let result = if revision.has(Feature::CoreTasks) {
+            format!("{{\"task\":{{{members}}}}}")
+        } else {
+            let info = MetaKey::SERVER_INFO;
+            format!("{{\"resultType\":\"task\",{members},\"_meta\":{{\"{info}\":{who}}}}}")
+        };
+        Self { body: write_result(id, &result), status: 200 }
+    }
+
     pub(super) fn error(id: Option<&Id>, error: &RpcError, status: u16) -> Self {
         Self { body: write_error(id, error), status }
     }
@@ -85,6 +96,14 @@ impl Reply {
         let status = if matches!(fault, EnvelopeFault::TooLarge { .. }) { 413 } else { 400 };
         Self::error(fault.id(), &fault.to_rpc_error(), status)
     }
+}
+
+/// The result object of a tool call.
+pub(super) fn write_output_result(output: ToolOutput, who: &RawJson, revision: Revision) -> String {
+    if let Some(whole) = handed_on(&output, revision, who) {
+        return whole.into_owned();
+    }
+    write_members(&write_output(&output.with_text(), revision), who, revision)
 }
 
 fn write_members(members: &str, who: &RawJson, revision: Revision) -> String {

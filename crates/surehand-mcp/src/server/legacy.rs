@@ -1,5 +1,7 @@
 //! The era of `initialize`: 2024-11-05 to 2025-11-25.
 
+use std::sync::atomic::Ordering;
+
 use serde::Serialize;
 use surehand_model::RawJson;
 
@@ -63,21 +65,24 @@ impl ServerMachine {
             let members = self.list_members(list, revision);
             return Verdict::Answer(Reply::result(&request.id, &members, &self.core.who, revision));
         }
-        match self.work(&request) {
+        if let Some(verdict) = self.legacy_task(&request, revision, principal, session) {
+            return verdict;
+        }
+        let mut caller = Caller::unknown(revision);
+        caller.principal = principal.map(str::to_owned);
+        if let Some(session) = session {
+            caller.capabilities = session.capabilities.clone();
+            caller.info = session.client_info.clone();
+        }
+        match self.awaited_task(&request, &caller, session).or_else(|| self.work(&request)) {
             None => {
                 let words = format!("this server has no method `{}`", request.method);
                 request.refuse(ErrorCode::METHOD_NOT_FOUND, words)
             }
             Some(Err(words)) => request.refuse(ErrorCode::INVALID_PARAMS, words),
             Some(Ok(work)) => {
-                let mut caller = Caller::unknown(revision);
-                caller.principal = principal.map(str::to_owned);
-                if let Some(session) = session {
-                    caller.capabilities = session.capabilities.clone();
-                    caller.info = session.client_info.clone();
-                }
                 let level = session.and_then(|session| session.log_level).unwrap_or(USUAL_LEVEL);
-                self.run(request, work, caller, Some(level))
+                self.run(request, work, caller, Some(level), session)
             }
         }
     }
@@ -92,6 +97,7 @@ impl ServerMachine {
         let object =
             |key: &str| members.present(key).filter(|raw| raw.get().starts_with('{')).map(RawJson::from);
         let session = Negotiated {
+            number: self.core.sessions.fetch_add(1, Ordering::Relaxed) + 1,
             revision,
             capabilities: object("capabilities").unwrap_or_else(RawJson::empty_object),
             client_info: object("clientInfo"),

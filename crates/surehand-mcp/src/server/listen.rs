@@ -61,6 +61,11 @@ impl Subscription {
         })
     }
 
+    /// The tasks it names.
+    pub(super) fn tasks_mut(&mut self) -> &mut Vec<String> {
+        &mut self.tasks
+    }
+
     /// The first message of the stream: what the client will hear of.
     pub fn acknowledgement(&self) -> String {
         let mut granted = String::from("{");

@@ -1,9 +1,14 @@
 //! The lists of a server. Each fits on one page, so that no cursor is ever given out.
 
+use surehand_model::{RawJson, Tool};
+
 use super::{Request, ServerMachine};
 use crate::handler::Offers;
+use crate::members::Members;
+use crate::meta::push_member;
 use crate::method::{ListPrompts, ListResourceTemplates, ListResources, ListTools, Method};
-use crate::revision::Revision;
+use crate::revision::{Feature, Revision};
+use crate::tasks::TaskSupport;
 use crate::types::prompts::write_prompt;
 use crate::types::resources::{write_resource, write_template};
 use crate::types::tools::write_tool;
@@ -54,6 +59,9 @@ impl ServerMachine {
         match list {
             List::Tools => write("tools", &handler.tools(), |item, out| {
                 out.push_str(write_tool(item, revision).as_str());
+                if self.core.tasks.is_some() && revision.has(Feature::CoreTasks) {
+                    push_task_support(out, handler.task_support(&item.name), item);
+                }
             }),
             List::Resources => write("resources", &handler.resources(), |item, out| {
                 out.push_str(&write_resource(item, revision));
@@ -65,6 +73,19 @@ impl ServerMachine {
                 out.push_str(&write_prompt(item, revision));
             }),
         }
+    }
+}
+
+/// Says behind a tool whether its calls may become tasks, where its own definition does not say it.
+fn push_task_support(out: &mut String, support: TaskSupport, tool: &Tool) {
+    let says = |definition: &RawJson| {
+        Members::parse(definition.as_str()).is_some_and(|members| members.get("execution").is_some())
+    };
+    if support != TaskSupport::Forbidden && !tool.definition.as_ref().is_some_and(says) {
+        out.pop();
+        let execution = format!("{{\"taskSupport\":\"{}\"}}", support.as_str());
+        push_member(out, "execution", &execution);
+        out.push('}');
     }
 }
 

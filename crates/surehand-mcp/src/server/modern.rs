@@ -42,12 +42,16 @@ impl ServerMachine {
             return Verdict::Answer(Reply::result(&request.id, &members, who, revision));
         }
         if request.method == name::LISTEN && offers.has_changes() {
+            let caller = caller(&request, arrival, revision);
             return match Subscription::read(request.id.clone(), &request.params.members, offers) {
-                Ok(subscription) => Verdict::Listen(subscription),
+                Ok(subscription) => self.listen_for_tasks(&request, subscription, &caller),
                 Err(words) => request.refuse(ErrorCode::INVALID_PARAMS, words),
             };
         }
         let caller = caller(&request, arrival, revision);
+        if let Some(verdict) = self.modern_task(&request, &caller) {
+            return verdict;
+        }
         let log_level = match log_level(&request) {
             Ok(level) => level,
             Err(words) => return request.refuse(ErrorCode::INVALID_PARAMS, words),
@@ -64,7 +68,7 @@ impl ServerMachine {
                 {
                     return request.fail(mismatch(words), 400);
                 }
-                self.run(request, work, caller, log_level)
+                self.run(request, work, caller, log_level, None)
             }
         }
     }

@@ -42,9 +42,7 @@ pub(super) fn read_answers(
 pub(super) fn ask(id: &Id, inputs: &Inputs, binding: &Binding, seal: &dyn StateSeal, who: &RawJson) -> Reply {
     let mut requests = String::from("{");
     for (key, question) in &inputs.open {
-        let request =
-            format!("{{\"method\":\"{}\",\"params\":{}}}", question.method(), question.params().as_str());
-        push_member(&mut requests, key, &request);
+        push_member(&mut requests, key, &question.write());
     }
     requests.push('}');
     // An answer to a question that is asked again was none.

@@ -2,13 +2,14 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use surehand_mcp::{
-    BoxFuture, CallFailure, EnvelopeLimits, Outbox, PendingRequest, Reply, ServerHandler, ServerMachine,
-    StateSeal,
+    Background, BoxFuture, CallFailure, EnvelopeLimits, Outbox, PendingRequest, Reply, ServerHandler,
+    ServerMachine, StateSeal,
 };
 use surehand_model::RawJson;
 
@@ -75,5 +76,48 @@ impl Outbox for Outgoing {
             let answer = answer.ok_or_else(|| CallFailure::Unanswered("nobody is here".to_owned()))?;
             Ok(RawJson::parse(answer).unwrap())
         })
+    }
+}
+
+/// Works on what goes on in the background only when it is told to.
+#[derive(Clone, Default)]
+pub(crate) struct ByHand {
+    work: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
+    /// Whatever is slept for is over.
+    pub(crate) is_late: Arc<AtomicBool>,
+}
+
+impl ByHand {
+    /// Works on everything until all of it waits.
+    pub(crate) fn step(&self) {
+        let mut work = std::mem::take(&mut *self.work.lock().unwrap());
+        let mut context = Context::from_waker(Waker::noop());
+        work.retain_mut(|work| work.as_mut().poll(&mut context).is_pending());
+        self.work.lock().unwrap().extend(work);
+    }
+
+    /// How much there is to work on.
+    pub(crate) fn load(&self) -> usize {
+        self.work.lock().unwrap().len()
+    }
+
+    /// Ends it all, as a server does that stops.
+    pub(crate) fn stop(&self) {
+        let work = std::mem::take(&mut *self.work.lock().unwrap());
+        drop(work);
+    }
+}
+
+impl Background for ByHand {
+    fn carry_on(&self, work: BoxFuture<'static, ()>) {
+        self.work.lock().unwrap().push(work);
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        let is_late = self.is_late.clone();
+        Box::pin(std::future::poll_fn(move |_| match is_late.load(Ordering::Relaxed) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }))
     }
 }

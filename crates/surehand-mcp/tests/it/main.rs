@@ -8,4 +8,5 @@ mod opening;
 mod pass_through;
 mod questions;
 mod server;
+mod tasks;
 mod transcript;
