@@ -14,13 +14,12 @@ pub use self::changes::{Change, ChangeListener, Changes};
 pub use self::context::{Caller, Outbox, RequestContext};
 pub(crate) use self::context::{Inputs, RequestFacts, TaskSeat};
 pub use self::offers::Offers;
-pub(crate) use self::offers::TASKS;
 pub use self::question::{ClientFeature, Question};
 use crate::error::RpcError;
-use crate::tasks::TaskSupport;
 use crate::types::completion::{CompleteParams, CompleteResult};
 use crate::types::prompts::{GetPromptParams, Prompt, PromptMessage};
 use crate::types::resources::{Resource, ResourceTemplate};
+use crate::types::tasks::TaskSupport;
 
 /// A boxed future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -65,8 +64,7 @@ pub trait ServerHandler: Send + Sync + 'static {
 
     /// Whether calls of this tool may become tasks. Asked only where [`Offers::tasks`] is set.
     fn task_support(&self, tool: &str) -> TaskSupport {
-        let _ = tool;
-        TaskSupport::Forbidden
+        self.tool(tool).map_or(TaskSupport::Forbidden, |tool| TaskSupport::of(&tool))
     }
 
     /// Runs one tool. The arguments are whatever the caller sent (`{}` when nothing): checking them is the handler's part, and

@@ -50,7 +50,7 @@ pub use skills::{
     SkillParams, read_frontmatter,
 };
 pub use surehand_policy::Effect;
-pub use tasks::{Background, TaskOptions, TaskSupport};
+pub use tasks::{Background, TaskOptions};
 pub use toolset::{
     IntoToolOutput, NoArguments, RunTool, Structured, Text, ToolCard, ToolEntry, ToolFacts, ToolFailure,
     Tools, Toolset, nothing_found,

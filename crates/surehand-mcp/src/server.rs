@@ -74,8 +74,9 @@ pub enum Arrival<'a> {
 /// What a handshake settled on, and what was set since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Negotiated {
-    /// Which of the sessions of this machine it is; 0 where that is not known.
-    pub number: u64,
+    /// Which session it is, among all that its server ever saw; 0 where that is not known. Transports that remember sessions
+    /// by a number of their own put it here.
+    pub number: u128,
     /// The revision.
     pub revision: Revision,
     /// The client's capabilities object, as it declared it.

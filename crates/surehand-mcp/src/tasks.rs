@@ -35,26 +35,3 @@ pub struct TaskOptions {
     /// How it stands, for people.
     pub status_message: Option<String>,
 }
-
-/// Whether a tool's calls may become tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TaskSupport {
-    /// Never.
-    #[default]
-    Forbidden,
-    /// Where the client can take one.
-    Optional,
-    /// Always: a client that cannot take one cannot call the tool, in revisions that have tasks.
-    Required,
-}
-
-impl TaskSupport {
-    /// As 2025-11-25 spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Forbidden => "forbidden",
-            Self::Optional => "optional",
-            Self::Required => "required",
-        }
-    }
-}

@@ -1,5 +1,6 @@
 //! Serving a handler: over standard streams, over HTTP.
 
+mod background;
 mod outbox;
 mod question;
 mod seal;

@@ -3,7 +3,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use surehand_model::RawJson;
 
-use super::offers::TASKS;
 use super::question::{ClientFeature, Question};
 use super::{BoxFuture, CallFailure};
 use crate::envelope::{Id, write_notification};
@@ -11,6 +10,7 @@ use crate::meta::push_member;
 use crate::method::name;
 use crate::revision::{Feature, Revision};
 use crate::tasks::{Begun, Owner, TaskOptions, TaskTable};
+use crate::types::tasks::TASKS;
 use crate::types::utilities::LogLevel;
 
 /// The way back to a client while one of its requests runs. Transports implement it.

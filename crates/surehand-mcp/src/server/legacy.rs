@@ -97,7 +97,7 @@ impl ServerMachine {
         let object =
             |key: &str| members.present(key).filter(|raw| raw.get().starts_with('{')).map(RawJson::from);
         let session = Negotiated {
-            number: self.core.sessions.fetch_add(1, Ordering::Relaxed) + 1,
+            number: u128::from(self.core.sessions.fetch_add(1, Ordering::Relaxed)) + 1,
             revision,
             capabilities: object("capabilities").unwrap_or_else(RawJson::empty_object),
             client_info: object("clientInfo"),

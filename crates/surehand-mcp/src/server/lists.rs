@@ -1,6 +1,6 @@
 //! The lists of a server. Each fits on one page, so that no cursor is ever given out.
 
-use surehand_model::{RawJson, Tool};
+use surehand_model::Tool;
 
 use super::{Request, ServerMachine};
 use crate::handler::Offers;
@@ -8,9 +8,9 @@ use crate::members::Members;
 use crate::meta::push_member;
 use crate::method::{ListPrompts, ListResourceTemplates, ListResources, ListTools, Method};
 use crate::revision::{Feature, Revision};
-use crate::tasks::TaskSupport;
 use crate::types::prompts::write_prompt;
 use crate::types::resources::{write_resource, write_template};
+use crate::types::tasks::TaskSupport;
 use crate::types::tools::write_tool;
 
 /// A method that lists.
@@ -78,10 +78,10 @@ impl ServerMachine {
 
 /// Says behind a tool whether its calls may become tasks, where its own definition does not say it.
 fn push_task_support(out: &mut String, support: TaskSupport, tool: &Tool) {
-    let says = |definition: &RawJson| {
+    let says = tool.definition.as_ref().is_some_and(|definition| {
         Members::parse(definition.as_str()).is_some_and(|members| members.get("execution").is_some())
-    };
-    if support != TaskSupport::Forbidden && !tool.definition.as_ref().is_some_and(says) {
+    });
+    if support != TaskSupport::Forbidden && !says {
         out.pop();
         let execution = format!("{{\"taskSupport\":\"{}\"}}", support.as_str());
         push_member(out, "execution", &execution);

@@ -11,12 +11,13 @@ use super::listen::Subscription;
 use super::pending::Work;
 use super::{Core, Negotiated, Request, ServerMachine, Verdict};
 use crate::error::{ErrorCode, RpcError};
-use crate::handler::{CallFailure, Caller, ClientFeature, Outbox, Question, RequestContext, TASKS, TaskSeat};
+use crate::handler::{CallFailure, Caller, ClientFeature, Outbox, Question, RequestContext, TaskSeat};
 use crate::members::string_of;
 use crate::meta::{MetaKey, with_meta};
 use crate::method::name;
 use crate::revision::{Feature, Revision};
-use crate::tasks::{Owner, Stage, TaskOptions, TaskSupport, TaskTable};
+use crate::tasks::{Owner, Stage, TaskOptions, TaskTable};
+use crate::types::tasks::{TASKS, TaskSupport};
 
 /// What a request needs to become a task, and what it begins with where it is one from the beginning.
 type Seat = (Option<TaskSeat>, Option<TaskOptions>);

@@ -34,11 +34,11 @@ pub(crate) struct Owner {
     /// Who made it, where their credentials were checked.
     principal: Option<String>,
     /// Else the session in which it was made, where there is one. What is left is whoever knows the id.
-    session: Option<u64>,
+    session: Option<u128>,
 }
 
 impl Owner {
-    pub(crate) fn of(principal: Option<&str>, session: Option<u64>) -> Self {
+    pub(crate) fn of(principal: Option<&str>, session: Option<u128>) -> Self {
         let principal = principal.map(str::to_owned);
         Self { session: session.filter(|_| principal.is_none()), principal }
     }

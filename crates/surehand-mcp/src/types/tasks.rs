@@ -170,6 +170,15 @@ pub enum TaskSupport {
 }
 
 impl TaskSupport {
+    /// As it stands on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Forbidden => "forbidden",
+            Self::Optional => "optional",
+            Self::Required => "required",
+        }
+    }
+
     /// What a tool's definition says of it.
     pub fn of(tool: &Tool) -> Self {
         let support = tool.definition.as_ref().and_then(|definition| {

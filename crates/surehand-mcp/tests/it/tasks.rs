@@ -115,7 +115,7 @@ impl Bench {
     /// What a client of the stateless era is told.
     fn modern_as(&self, capabilities: &str, method: &str, params: Value) -> (Value, u16) {
         let text = modern(capabilities, method, params);
-        self.receive(&text, Arrival::Stream { session: None })
+        self.receive(&text, Arrival::Stream { session: None, principal: None })
     }
 
     fn modern(&self, method: &str, params: Value) -> Value {
@@ -129,7 +129,7 @@ impl Bench {
     /// What a client of 2025-11-25 is told.
     fn legacy(&self, session: &Negotiated, method: &str, params: Value) -> Value {
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-        self.receive(&text, Arrival::Stream { session: Some(session) }).0
+        self.receive(&text, Arrival::Stream { session: Some(session), principal: None }).0
     }
 
     fn finish(&self, outcome: Result<ToolOutput, CallFailure>) {
@@ -141,7 +141,7 @@ impl Bench {
         let text = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",
             "capabilities":{"elicitation":{},"roots":{}}}}"#
             .replace('\n', "");
-        match self.machine.receive(&text, Arrival::Stream { session: None }).pop().unwrap() {
+        match self.machine.receive(&text, Arrival::Stream { session: None, principal: None }).pop().unwrap() {
             Verdict::Open { session, .. } => session,
             other => panic!("{other:?}"),
         }
@@ -324,7 +324,7 @@ fn whoever_listens_for_a_task_hears_all_that_becomes_of_it() {
     bench.modern("tools/call", json!({"name": "work"}));
     let listen = json!({"notifications": {"taskIds": [FIRST, "unknown"]}});
     let text = modern(WORKER, "subscriptions/listen", listen);
-    let mut verdicts = bench.machine.receive(&text, Arrival::Stream { session: None });
+    let mut verdicts = bench.machine.receive(&text, Arrival::Stream { session: None, principal: None });
     let Some(Verdict::Listen(subscription)) = verdicts.pop() else { panic!("{text}") };
     let granted: Value = serde_json::from_str(&subscription.acknowledgement()).unwrap();
     assert_eq!(granted["params"]["notifications"], json!({"taskIds": [FIRST]}));
@@ -456,7 +456,7 @@ fn in_the_core_protocol_whoever_waits_for_a_result_is_asked() {
     let get = || bench.legacy(&session, "tasks/get", json!({"taskId": FIRST}))["status"].clone();
     assert_eq!(get(), "input_required");
     let text = json!({"jsonrpc": "2.0", "id": 2, "method": "tasks/result", "params": {"taskId": FIRST}});
-    let arrival = Arrival::Stream { session: Some(&session) };
+    let arrival = Arrival::Stream { session: Some(&session), principal: None };
     let Some(Verdict::Run(request)) = bench.machine.receive(&text.to_string(), arrival).pop() else {
         panic!("{text}")
     };

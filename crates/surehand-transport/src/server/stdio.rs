@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::listening::Listening;
 use self::outbox::StreamOutbox;
+use super::background::Carrier;
 use super::seal::Seal;
 use super::streamable::Admitted;
 use crate::lines::{Line, LineReader};
@@ -116,8 +117,14 @@ pub async fn serve_streams(
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let seal = Arc::new(Seal::of_this_process().map_err(ServeError::Seal)?);
+    let ended = CancellationToken::new();
+    let carrier = Arc::new(Carrier::until(ended.clone()));
+    let _dropped = ended.drop_guard();
     let machine = ServerMachine::new(handler, EnvelopeLimits::default(), seal);
-    serve_machine(machine, None, input, output, stop).await
+    let machine = machine.with_background(carrier.clone());
+    let served = serve_machine(machine, None, input, output, stop).await;
+    carrier.end().await;
+    served
 }
 
 /// The same for a protocol that others share, and a client that is known.

@@ -42,6 +42,7 @@ use self::guard::Guard;
 use self::listeners::Listeners;
 use self::sessions::Sessions;
 use self::two_ways::TwoWays;
+use super::background::Carrier;
 use super::outbox::NoWayBack;
 use super::seal::{Seal, SealKey};
 
@@ -170,10 +171,11 @@ pub async fn serve_http(
     let listener = TcpListener::bind(options.listen).await.map_err(listen_error)?;
     let address = listener.local_addr().map_err(listen_error)?;
     let limits = EnvelopeLimits { bytes: options.body_limit, ..EnvelopeLimits::default() };
-    let machine = ServerMachine::new(handler, limits, seal.clone());
-    let (sessions, listeners) = (Sessions::default(), Listeners::default());
     // Cancelled when the server ends in whatever way, so that nothing outlives it.
     let (stopping, ended) = (stop.child_token(), CancellationToken::new());
+    let carrier = Arc::new(Carrier::until(ended.clone()));
+    let machine = ServerMachine::new(handler, limits, seal.clone()).with_background(carrier);
+    let (sessions, listeners) = (Sessions::default(), Listeners::default());
     let endpoint = Arc::new(Endpoint {
         _listener: listeners.connect(&machine, &sessions),
         machine,

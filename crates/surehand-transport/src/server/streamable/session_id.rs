@@ -63,6 +63,7 @@ pub(super) fn open_session(seal: &Seal, id: &str) -> Option<OpenSession> {
     };
     let (revision, capabilities, info) = (part()?, part()?, part()?);
     let negotiated = Negotiated {
+        number: opened.number,
         revision: Revision::parse(revision)?,
         capabilities: RawJson::parse(capabilities).ok()?,
         client_info: if info.is_empty() { None } else { Some(RawJson::parse(info).ok()?) },
@@ -127,6 +128,7 @@ mod tests {
 
     fn negotiated(capabilities: &str) -> Negotiated {
         Negotiated {
+            number: 0,
             revision: Revision::V2025_11_25,
             capabilities: RawJson::parse(capabilities).unwrap(),
             client_info: Some(RawJson::parse(r#"{"name":"c","version":"1"}"#).unwrap()),
@@ -143,7 +145,8 @@ mod tests {
             let id = seal_session(&seal, &negotiated, principal);
             assert!(id.bytes().all(|byte| byte.is_ascii_graphic()));
             let opened = open_session(&seal, &id).unwrap();
-            assert_eq!((&opened.negotiated, opened.principal.as_deref()), (&negotiated, principal));
+            let expected = Negotiated { number: opened.key, ..negotiated.clone() };
+            assert_eq!((&opened.negotiated, opened.principal.as_deref()), (&expected, principal));
             let other = seal_session(&seal, &negotiated, principal);
             assert_ne!(open_session(&seal, &other).unwrap().key, opened.key);
         }
