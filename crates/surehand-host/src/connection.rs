@@ -11,7 +11,7 @@ use surehand_policy::Effect;
 use surehand_sandbox::ChildSpec;
 use surehand_transport::{
     CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, HttpClient, HttpTarget,
-    OpenError, Target,
+    OpenError, TASKS, Target,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -161,6 +161,8 @@ pub(crate) async fn open(settings: ServerSettings, around: Surroundings) -> Resu
         implementation: around.implementation.clone(),
         on_event: Some(told),
         on_elicitation: Some(desk.clone()),
+        // A call that becomes a task is waited for like any other.
+        extensions: vec![(TASKS.to_owned(), RawJson::empty_object())],
         authorizer: login::authorizer(&settings, logins),
         ..ClientOptions::default()
     };

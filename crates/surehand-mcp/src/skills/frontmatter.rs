@@ -194,6 +194,8 @@ fn number(text: &str) -> Result<Option<String>, FrontmatterFault> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn read(text: &str) -> Result<String, FrontmatterFault> {
@@ -231,5 +233,19 @@ mod tests {
         let long = format!("---\na: {}\n---\n", "x".repeat(LIMIT));
         assert_eq!(read(&long), Err(FrontmatterFault::NotPlain("it is too long")));
         assert!(matches!(read("---\na: [1\n---\n"), Err(FrontmatterFault::NotYaml(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_reader(text in "(---\r?\n)?([-:?\\[\\]{}&*!|>'\"%@`#, a1\n\t~.é]|: |- |\n  ){0,200}\n---\n") {
+            let _ = read_frontmatter(&text);
+        }
+
+        #[test]
+        fn what_is_written_as_json_is_read_as_it_is(words in proptest::collection::btree_map("[a-z]{1,8}", "[ -~é上]{0,20}", 1..8)) {
+            let json = surehand_model::RawJson::from_serialize(&words);
+            let text = format!("---\n{json}\n---\n");
+            prop_assert_eq!(read_frontmatter(&text), Ok(json.to_json().unwrap()));
+        }
     }
 }
