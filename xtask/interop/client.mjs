@@ -1,5 +1,6 @@
 // The second generation of the official TypeScript SDK as a client: `client.mjs ERA http URL` or `client.mjs ERA stdio COMMAND
-// ARGS...`, with the tool to call in CALL as JSON. The era is `default` or `auto`. Prints one line of JSON: what it saw.
+// ARGS...`, with the tool to call in CALL as JSON; with ANSWERS it answers what the server asks on the way. The era is `default` or
+// `auto`. Prints one line of JSON: what it saw.
 import { createRequire } from 'node:module';
 
 const require = createRequire(process.env.PACKAGES + '/package.json');
@@ -11,8 +12,19 @@ const transport =
   kind === 'stdio'
     ? new StdioClientTransport({ command: target[0], args: target.slice(1) })
     : new StreamableHTTPClientTransport(new URL(target[0]));
-const options = era === 'default' ? {} : { versionNegotiation: { mode: era } };
+const answers = process.env.ANSWERS !== undefined;
+const options = { capabilities: answers ? { elicitation: {}, sampling: {}, roots: {} } : {} };
+if (era !== 'default') options.versionNegotiation = { mode: era };
 const client = new Client({ name: 'interop', version: '1' }, options);
+if (answers) {
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name: 'Ada' } }));
+  client.setRequestHandler('sampling/createMessage', () => ({
+    role: 'assistant',
+    content: { type: 'text', text: 'Good day' },
+    model: 'interop',
+  }));
+  client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///srv/interop' }] }));
+}
 await client.connect(transport);
 const { tools } = await client.listTools();
 const result = await client.callTool(JSON.parse(process.env.CALL));

@@ -28,10 +28,10 @@ pub(crate) fn interop(args: &[String]) -> Result<(), Fault> {
     if cells.is_empty() {
         return Err(Fault::usage(format!("no peer has `{wanted}` in its name")));
     }
-    step(&format!("Talking to {} peers", cells.len()));
+    step(&format!("Talking to others, {} times", cells.len()));
     println!(
-        "{:5}  {:33}  {:9}  {:10}  {:10}  {:>5}  result",
-        "", "peer", "transport", "era", "revision", "tools"
+        "{:5}  {:33}  {:9}  {:10}  {:10}  {:>5}  {:5}  result",
+        "", "peer", "transport", "era", "revision", "tools", "asked"
     );
     // What our own client sees of our server is what every other client must see.
     let own = cell::own_tools(&places)?;
@@ -56,11 +56,12 @@ fn print(outcome: &Outcome) {
     let result: String =
         result.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(60).collect();
     println!(
-        "{:5}  {:33}  {:9}  {:10}  {revision:10}  {tools:>5}  {result}",
+        "{:5}  {:33}  {:9}  {:10}  {revision:10}  {tools:>5}  {:5}  {result}",
         if outcome.fault.is_none() { "ok" } else { "FAIL" },
         cell.peer,
         cell.transport,
         cell.era,
+        if cell.asked { "yes" } else { "" },
     );
     if let Some(fault) = &outcome.fault {
         println!("       {}", fault.replace('\n', "\n       "));

@@ -56,13 +56,17 @@ pub(crate) fn own_tools(places: &Places) -> Result<Vec<String>, Fault> {
 }
 
 fn look(places: &Places, cell: &Cell) -> Result<Seen, String> {
-    let name = format!("{}-{}-{}", cell.peer, cell.transport, cell.era).replace([' ', '/'], "-");
+    let name =
+        format!("{}-{}-{}-{}", cell.peer, cell.transport, cell.era, cell.call.0).replace([' ', '/'], "-");
     let (out, err) = (places.work.join(format!("{name}.out")), places.work.join(format!("{name}.err")));
     let open = |file: &Path| File::create(file).map_err(|error| format!("{}: {error}", file.display()));
     let [program, arguments @ ..] = cell.command.as_slice() else { return Err("nothing to run".to_owned()) };
     let mut command = Command::new(program);
     command.args(arguments).env("PATH", &places.search_path).env("PACKAGES", &places.npm);
     command.env("CALL", json!({"name": cell.call.0, "arguments": cell.call.1}).to_string());
+    if cell.asked {
+        command.env("ANSWERS", "yes");
+    }
     command.stdin(Stdio::null()).stdout(open(&out)?).stderr(open(&err)?);
     match run_within(&mut command, LIMIT).map_err(|error| format!("{program}: {error}"))? {
         Ended::With(status) if status.success() => {}
@@ -106,7 +110,7 @@ fn judge(cell: &Cell, seen: &Seen, own: &[String]) -> Option<String> {
     if !seen.tools.iter().any(|tool| tool == cell.call.0) {
         faults.push(format!("did not list `{}`", cell.call.0));
     }
-    if seen.is_error || !seen.text.contains(&cell.answer) {
+    if seen.is_error || !cell.answer.iter().all(|words| seen.text.contains(words)) {
         faults.push(format!("answered {:?}, must hold {:?}", seen.text, cell.answer));
     }
     (!faults.is_empty()).then(|| faults.join("\n"))

@@ -10,6 +10,7 @@ const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
 
 /// One pair of a client and a server.
+#[derive(Clone)]
 pub(crate) struct Cell {
     /// The one that nobody here wrote.
     pub(crate) peer: &'static str,
@@ -22,8 +23,10 @@ pub(crate) struct Cell {
     pub(crate) tools: Tools,
     /// A tool and its arguments.
     pub(crate) call: (&'static str, Value),
+    /// The client answers what the server asks on the way.
+    pub(crate) asked: bool,
     /// What the result's texts must hold.
-    pub(crate) answer: String,
+    pub(crate) answer: Vec<String>,
 }
 
 /// Which tools must be listed.
@@ -40,6 +43,7 @@ struct Foreign {
     name: &'static str,
     tools: usize,
     call: (&'static str, Value),
+    asked: bool,
     answer: String,
 }
 
@@ -61,6 +65,7 @@ fn our_client(places: &Places) -> Vec<Cell> {
         name: "server-everything",
         tools: 13,
         call: ("get-sum", json!({"a": 2, "b": 3})),
+        asked: false,
         answer: "The sum of 2 and 3 is 5.".to_owned(),
     };
     let mut cells = Vec::new();
@@ -74,7 +79,8 @@ fn our_client(places: &Places) -> Vec<Cell> {
                 command: ours(places, era, target),
                 tools: Tools::Number(foreign.tools),
                 call: foreign.call.clone(),
-                answer: foreign.answer.clone(),
+                asked: foreign.asked,
+                answer: vec![foreign.answer.clone()],
             });
         }
     };
@@ -90,10 +96,36 @@ fn our_client(places: &Places) -> Vec<Cell> {
     let url = format!("http://{}/sse", places.everything_sse.address);
     add(&everything(), "sse", &words(&["sse", &url]), older);
 
+    // Questions on the way: a form, the model, the folders.
+    let asking = [
+        ("trigger-elicitation-request", json!({}), "- Name: Ada"),
+        ("trigger-sampling-request", json!({"prompt": "Greet me"}), "Good day"),
+        ("get-roots-list", json!({}), "file:///srv/interop"),
+    ];
+    let mcp = format!("http://{}/mcp", places.everything.address);
+    let ways = [
+        ("stdio", words(&["stdio", "mcp-server-everything", "stdio"])),
+        ("http", words(&["http", &mcp])),
+        ("sse", words(&["sse", &url])),
+    ];
+    for (tool, arguments, answer) in asking {
+        for (transport, target) in &ways {
+            let foreign = Foreign {
+                tools: 16,
+                call: (tool, arguments.clone()),
+                asked: true,
+                answer: answer.to_owned(),
+                ..everything()
+            };
+            add(&foreign, transport, target, &older[..1]);
+        }
+    }
+
     let files = Foreign {
         name: "server-filesystem",
         tools: 14,
         call: ("read_text_file", json!({"path": path("files/greeting.txt")})),
+        asked: false,
         answer: GREETING.to_owned(),
     };
     add(&files, "stdio", &words(&["stdio", "mcp-server-filesystem", &path("files")]), older);
@@ -104,6 +136,7 @@ fn our_client(places: &Places) -> Vec<Cell> {
             "create_entities",
             json!({"entities": [{"name": "Ada", "entityType": "person", "observations": ["counts"]}]}),
         ),
+        asked: false,
         answer: "Ada".to_owned(),
     };
     for (era, revision) in older {
@@ -118,6 +151,7 @@ fn our_client(places: &Places) -> Vec<Cell> {
             "sequentialthinking",
             json!({"thought": "one", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1}),
         ),
+        asked: false,
         answer: "\"thoughtHistoryLength\": 1".to_owned(),
     };
     add(&thinking, "stdio", &words(&["stdio", "mcp-server-sequential-thinking"]), older);
@@ -125,6 +159,7 @@ fn our_client(places: &Places) -> Vec<Cell> {
         name: "mcp-server-fetch",
         tools: 1,
         call: ("fetch", json!({"url": format!("http://{}/page", places.page)})),
+        asked: false,
         answer: WORDS.to_owned(),
     };
     add(&fetch, "stdio", &words(&["stdio", "mcp-server-fetch", "--allow-private-ips"]), both);
@@ -132,6 +167,7 @@ fn our_client(places: &Places) -> Vec<Cell> {
         name: "mcp-server-git",
         tools: 12,
         call: ("git_log", json!({"repo_path": path("repository")})),
+        asked: false,
         answer: COMMIT.to_owned(),
     };
     add(&git, "stdio", &words(&["stdio", "mcp-server-git"]), both);
@@ -142,6 +178,7 @@ fn our_client(places: &Places) -> Vec<Cell> {
             "convert_time",
             json!({"source_timezone": "Asia/Tokyo", "time": "12:00", "target_timezone": "Asia/Kolkata"}),
         ),
+        asked: false,
         answer: "T08:30:00+05:30".to_owned(),
     };
     add(&time, "stdio", &words(&["stdio", "mcp-server-time"]), both);
@@ -156,8 +193,13 @@ fn our_server(places: &Places) -> Vec<Cell> {
     let sse = words(&["sse", &format!("http://{}/sse", places.own.address)]);
     let ways = [("stdio", stdio(places)), ("http", words(&["http", &mcp]))];
     let mut cells = Vec::new();
-    let mut add = |peer, transport, era, revision, command: Vec<Vec<String>>| {
-        cells.push(to_our_server(peer, transport, era, revision, command.concat()));
+    let mut add = |peer: &'static str, transport, era, revision, command: Vec<Vec<String>>| {
+        let cell = to_our_server(peer, transport, era, revision, command.concat());
+        // The inspector's command line has nobody to ask, and a bridge asks nobody itself.
+        if !peer.starts_with("inspector") && !peer.starts_with("mcp-remote") {
+            cells.push(asking(cell.clone()));
+        }
+        cells.push(cell);
     };
 
     // Ours too: every way it has, on both ends.
@@ -212,9 +254,15 @@ fn to_our_server(
     revision: Option<&'static str>,
     command: Vec<String>,
 ) -> Cell {
-    let answer = "This is a simple text response for testing.".to_owned();
+    let answer = words(&["This is a simple text response for testing."]);
     let call = ("test_simple_text", json!({}));
-    Cell { peer, transport, era, revision, command, tools: Tools::Own, call, answer }
+    Cell { peer, transport, era, revision, command, tools: Tools::Own, call, asked: false, answer }
+}
+
+/// The same, with a tool that asks the person, the model and for the folders: by requests in the older era, in rounds in the newer.
+fn asking(cell: Cell) -> Cell {
+    let call = ("test_input_required_result_multiple_inputs", json!({}));
+    Cell { call, asked: true, answer: words(&["Ada", "Good day", "file:///srv/interop"]), ..cell }
 }
 
 /// Our client, told of an era and a target.

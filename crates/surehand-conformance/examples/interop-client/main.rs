@@ -1,11 +1,14 @@
 //! Our client as one of several that talk to a server: `interop-client ERA http|sse URL` or `interop-client ERA stdio COMMAND
 //! ARGS...`, with the tool to call in the variable `CALL` (`{"name":..,"arguments":{..}}`). The era is `legacy`, `auto` or `modern`.
-//! Prints one line of JSON: the revision that was settled on, the names of the tools, the result.
+//! With the variable `ANSWERS` it also answers what the server asks on the way. Prints one line of JSON: the revision that was settled on, the names of the tools, the result.
+
+mod answers;
 
 use std::env;
 use std::error::Error;
 use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use surehand_model::RawJson;
@@ -13,6 +16,8 @@ use surehand_sandbox::ChildSpec;
 use surehand_transport::{
     CallOptions, Client, ClientOptions, Era, HttpClient, HttpOptions, HttpTarget, Target,
 };
+
+use answers::Always;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -47,7 +52,7 @@ async fn run() -> Result<Value, Box<dyn Error>> {
         other => return Err(format!("`{other}` is no era").into()),
     };
     #[expect(clippy::disallowed_methods, reason = "a program of its own, told by whoever starts it")]
-    let (call, inherit) = (env::var("CALL")?, env::vars_os().collect());
+    let (call, answers, inherit) = (env::var("CALL")?, env::var("ANSWERS"), env::vars_os().collect());
     let call: Value = serde_json::from_str(&call)?;
     let address = || -> Result<HttpTarget, Box<dyn Error>> {
         Ok(HttpTarget { url: target.parse()?, headers: Vec::new() })
@@ -63,7 +68,12 @@ async fn run() -> Result<Value, Box<dyn Error>> {
         }),
         other => return Err(format!("`{other}` is no transport").into()),
     };
-    let options = ClientOptions { era, ..ClientOptions::default() };
+    let mut options = ClientOptions { era, ..ClientOptions::default() };
+    if answers.is_ok() {
+        options.on_elicitation = Some(Arc::new(Always));
+        options.on_sampling = Some(Arc::new(Always));
+        options.roots = Some(Arc::new(Always));
+    }
     let client = Client::open(target, options, &HttpClient::new(HttpOptions::default())).await?;
     let tools = client.list_tools().await?.items;
     let name = call["name"].as_str().unwrap_or_default();
