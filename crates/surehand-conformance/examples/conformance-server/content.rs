@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use surehand_macros::tool;
-use surehand_mcp::{Effect, LogLevel, RequestContext, ToolCard, ToolEntry, ToolOutput, Toolset};
+use surehand_mcp::{Effect, LogLevel, RequestContext, TaskSupport, ToolCard, ToolEntry, ToolOutput, Toolset};
 use surehand_model::{ContentBlock, RawJson, ResourceContents, Tool};
 
 use crate::media::{picture, sound};
@@ -160,6 +160,7 @@ fn json_schema_2020_12_tool() -> ToolEntry {
     ToolEntry {
         tool: Tool::new(name, "Takes what its schema describes, and does nothing.", RawJson::from(&schema)),
         card: ToolCard { tool: name.to_owned(), effect: Effect::Pure },
+        task: TaskSupport::Forbidden,
         run: Arc::new(|arguments, _| Box::pin(async move { ToolOutput::text(format!("Got {arguments}")) })),
     }
 }

@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use surehand_mcp::{
     BoxFuture, CallFailure, Changes, CompleteParams, CompleteResult, GetPromptParams, Implementation, Offers,
-    Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler, ToolInvocation,
-    ToolOutput, Toolset,
+    Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler, TaskSupport,
+    ToolInvocation, ToolOutput, Toolset,
 };
 use surehand_model::{RawJson, ResourceContents, Tool};
 
 use crate::changing::{Changing, Extra};
-use crate::{asking, content, prompts, resources, skills, stateless};
+use crate::{asking, content, long, prompts, resources, skills, stateless};
 
 /// All of it behind one handler: a toolset for the tools, and what a toolset does not have.
 pub(crate) struct Fixture {
@@ -20,7 +20,7 @@ impl Fixture {
     pub(crate) fn new() -> Self {
         let extra = Arc::new(Extra::default());
         let tools = Toolset::new("surehand-conformance", env!("CARGO_PKG_VERSION"));
-        let tools = stateless::add(asking::add(content::add(tools)));
+        let tools = long::add(stateless::add(asking::add(content::add(tools))));
         Self { tools: tools.with(Changing { extra: Arc::clone(&extra) }), extra }
     }
 }
@@ -43,6 +43,7 @@ impl ServerHandler for Fixture {
             prompts_change: true,
             completions: true,
             logging: true,
+            tasks: true,
             extensions: vec![(skills::EXTENSION.to_owned(), skills::settings())],
             ..Offers::tools()
         }
@@ -55,7 +56,14 @@ impl ServerHandler for Fixture {
     }
 
     fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {
-        self.tools.call(call)
+        match call.name {
+            long::PROTOCOL_ERROR_JOB => Box::pin(long::end_in_protocol_error(call.context)),
+            _ => self.tools.call(call),
+        }
+    }
+
+    fn task_support(&self, tool: &str) -> TaskSupport {
+        self.tools.task_support(tool)
     }
 
     fn resources(&self) -> Vec<Resource> {

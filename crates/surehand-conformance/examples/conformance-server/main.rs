@@ -7,6 +7,7 @@ mod asking;
 mod changing;
 mod content;
 mod fixture;
+mod long;
 mod media;
 mod prompts;
 mod resources;
