@@ -50,8 +50,8 @@ struct Core {
     questions: Arc<Questions>,
     /// The server has something to tell on its own.
     is_listened_to: bool,
-    /// Held while a lost session is opened anew, so that it is done once.
-    reopening: tokio::sync::Mutex<()>,
+    /// Written to while a lost session is opened anew, so that it is done once and nothing is asked meanwhile.
+    reopening: tokio::sync::RwLock<()>,
     tools: Mutex<HashMap<String, KnownTool>>,
     subscriptions: OnceLock<Arc<Subscriptions>>,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
@@ -99,7 +99,7 @@ impl HttpWire {
             who: options.implementation,
             is_listened_to: opened.server.tells_on_its_own() || questions.are_offered(),
             questions,
-            reopening: tokio::sync::Mutex::new(()),
+            reopening: tokio::sync::RwLock::new(()),
             tools: Mutex::default(),
             subscriptions: OnceLock::new(),
             on_event: options.on_event,
@@ -175,6 +175,9 @@ impl HttpWire {
 
 impl Core {
     async fn answer(&self, request: &WireRequest<'_>) -> Result<RawJson, ClientError> {
+        if self.speaker.revision().has(Feature::Handshake) {
+            drop(self.reopening.read().await);
+        }
         let opened = self.poster.opened();
         match self.send(request).await {
             // It was refused before it ran.
@@ -285,7 +288,7 @@ impl Core {
 
     /// Opens the session anew, unless somebody else has done so since `lost` was open.
     async fn reopen(&self, lost: u64) -> Result<(), ClientError> {
-        let _turn = self.reopening.lock().await;
+        let _alone = self.reopening.write().await;
         if self.poster.opened() != lost {
             return Ok(());
         }

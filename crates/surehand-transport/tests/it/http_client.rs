@@ -151,10 +151,12 @@ async fn the_answer_counts_even_where_the_stream_ends_without_an_empty_line() {
 #[tokio::test]
 async fn a_lost_session_is_opened_anew_and_what_it_refused_is_asked_once_more() {
     let lost = "404 content-type: text/plain\nsession not found";
+    let wants_handshake = "400 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"Bad Request: Server not initialized\"}}";
     let again = INITIALIZED.replace("s1", "s2");
     let tools = "200 content-type: application/json\n{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"tools\":[{\"name\":\"t\",\"inputSchema\":{}}]}}";
     let fake =
-        Fake::start(&[INITIALIZED, TAKEN, lost, &again, TAKEN, tools, lost, &again, TAKEN, HELLO]).await;
+        Fake::start(&[INITIALIZED, TAKEN, lost, &again, TAKEN, tools, wants_handshake, &again, TAKEN, HELLO])
+            .await;
     let (client, events) = opened(&fake, Era::Legacy).await;
     let client = client.unwrap();
     assert_eq!(client.list_tools().await.unwrap().items.len(), 1);

@@ -29,8 +29,11 @@ struct Talks {
     capabilities: Value,
     /// The number of the session that is open; those before it are forgotten.
     session: Mutex<usize>,
-    stream: Mutex<Option<mpsc::Sender<String>>>,
+    /// Of the session that is open.
+    stream: watch::Sender<Option<mpsc::Sender<String>>>,
     asked: watch::Sender<Vec<String>>,
+    /// While it is held, no session is opened.
+    gate: tokio::sync::Mutex<()>,
 }
 
 impl Talker {
@@ -40,8 +43,9 @@ impl Talker {
         let state = Arc::new(Talks {
             capabilities,
             session: Mutex::new(0),
-            stream: Mutex::default(),
+            stream: watch::Sender::default(),
             asked: watch::Sender::default(),
+            gate: tokio::sync::Mutex::default(),
         });
         let app = Router::new().fallback(any(answer)).with_state(state.clone());
         let mut tasks = JoinSet::new();
@@ -69,7 +73,8 @@ impl Talker {
 
 impl Talks {
     async fn say(&self, message: Value) {
-        let stream = self.stream.lock().unwrap().clone().unwrap();
+        let mut stream = self.stream.subscribe();
+        let stream = stream.wait_for(Option::is_some).await.unwrap().clone().unwrap();
         stream.send(format!("data: {message}\n\n")).await.unwrap();
     }
 }
@@ -88,6 +93,8 @@ async fn answer(
         reply.body(Body::from(body.to_string())).unwrap()
     };
     if asked == "initialize" {
+        let _passed = talks.gate.lock().await;
+        talks.stream.send_replace(None);
         let session = {
             let mut session = talks.session.lock().unwrap();
             *session += 1;
@@ -111,7 +118,7 @@ async fn answer(
     }
     if method == Method::GET {
         let (sender, mut events) = mpsc::channel::<String>(16);
-        *talks.stream.lock().unwrap() = Some(sender);
+        talks.stream.send_replace(Some(sender));
         let events = futures_util::stream::poll_fn(move |context| {
             events.poll_recv(context).map(|event| event.map(Ok::<_, Infallible>))
         });
@@ -186,7 +193,7 @@ async fn a_session_that_is_lost_while_nobody_asks_is_opened_anew_with_all_that_w
     talker.until("GET ", 1).await;
     client.subscribe("file:///a").await.unwrap();
     *talker.state.session.lock().unwrap() += 1;
-    *talker.state.stream.lock().unwrap() = None;
+    talker.state.stream.send_replace(None);
     talker.until("POST resources/subscribe", 2).await;
     talker.until("GET ", 3).await;
     talker.state.say(changed("resources")).await;
@@ -203,5 +210,38 @@ async fn a_session_that_is_lost_while_nobody_asks_is_opened_anew_with_all_that_w
         ClientEvent::Notice(ServerNotice::ResourcesChanged),
     ];
     assert_eq!(heard, expected);
+    client.close().await;
+}
+
+#[tokio::test]
+async fn nothing_is_asked_between_two_sessions() {
+    let talker = Talker::start(json!({"tools": {"listChanged": true}})).await;
+    let (client, _events) = talker.connect().await;
+    talker.until("GET ", 1).await;
+    *talker.state.session.lock().unwrap() += 1;
+    let gate = talker.state.gate.lock().await;
+    let call = || async {
+        let arguments = RawJson::empty_object();
+        client
+            .call_tool("t", &arguments, CallOptions::default())
+            .await
+            .map(|outcome| text(&outcome).to_owned())
+    };
+    let later = async {
+        talker.until("POST initialize", 2).await;
+        // By the time this call is on its way, the session is being opened anew.
+        let second = call();
+        let opened = async {
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            drop(gate);
+        };
+        tokio::join!(second, opened).0
+    };
+    let (first, second) = tokio::join!(call(), later);
+    assert_eq!((first, second), (Ok("hello".to_owned()), Ok("hello".to_owned())));
+    let calls = |asked: &Vec<String>| asked.iter().filter(|line| *line == "POST tools/call").count();
+    assert_eq!(calls(&talker.state.asked.borrow()), 3);
     client.close().await;
 }

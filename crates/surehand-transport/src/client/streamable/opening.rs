@@ -82,13 +82,14 @@ impl Opener<'_> {
             match opening.outcome(request.ask, outcome) {
                 OpeningStep::Ask(next) | OpeningStep::Reopen(next) => request = next,
                 OpeningStep::Opened(opened) => {
-                    if !poster.is_oldest() {
-                        poster.has_opened();
-                    }
                     if let Some(method) = opened.notify {
                         let message = write_notification(method, None);
                         let told = poster.tell(message, opened.server.revision).await;
                         told.map_err(|failure| failure.into_open_error(poster))?;
+                    }
+                    // A stream of the oldest transport counts from its start.
+                    if !poster.is_oldest() {
+                        poster.has_opened();
                     }
                     return Ok(*opened);
                 }

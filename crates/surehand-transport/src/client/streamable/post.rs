@@ -465,11 +465,12 @@ fn rpc_error(body: &str, limits: EnvelopeLimits) -> Option<RpcError> {
     }
 }
 
-/// A session that is over answers 404; some servers say 400 and name the session in words.
+/// A session that is over answers 404; some servers say 400 and name the session, or want a handshake first, in words.
 fn is_lost_session(status: u16, words: &str, error: Option<&RpcError>) -> bool {
+    let words = words.to_ascii_lowercase();
     match status {
         404 => error.is_none_or(|error| error.code != surehand_mcp::ErrorCode::METHOD_NOT_FOUND),
-        400 => words.to_ascii_lowercase().contains("session"),
+        400 => words.contains("session") || words.contains("not initialized"),
         _ => false,
     }
 }

@@ -154,7 +154,8 @@ impl Poster {
                         Ok(End::Answered(_)) | Err(_) => break ListenEnd::Refused,
                     }
                 }
-                Err(Failure::Http(_)) => false,
+                // Whoever stands before the server is in trouble, or does not want to be asked so often.
+                Err(Failure::Http(_) | Failure::Foreign(429 | 502..=504, _)) => false,
                 Err(Failure::SessionLost) => break ListenEnd::SessionLost,
                 // It has no such stream, or wants a login.
                 Ok(_) | Err(_) => break ListenEnd::Refused,
