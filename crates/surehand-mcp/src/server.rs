@@ -22,7 +22,6 @@ pub use self::answer::{Reply, encode_output};
 pub use self::listen::Subscription;
 pub use self::pending::PendingRequest;
 use self::pending::Work;
-use self::state::Binding;
 pub use self::state::StateSeal;
 use crate::envelope::{EnvelopeFault, EnvelopeLimits, Id, Message, parse_message, split_batch};
 use crate::error::{ErrorCode, RpcError};
@@ -315,9 +314,7 @@ impl ServerMachine {
             Ok(seat) => seat,
             Err(failure) => return Verdict::Answer(Reply::failure(&request.id, &failure, revision)),
         };
-        let may_ask = matches!(work, Work::Call { .. } | Work::Read { .. } | Work::Prompt(_));
-        let binding = (revision.is_modern() && may_ask)
-            .then(|| Binding::of(request.method, &request.params.members, caller.principal.as_deref()));
+        let binding = work.binding(caller.principal.as_deref()).filter(|_| revision.is_modern());
         let answers = match &binding {
             None => Vec::new(),
             Some(binding) => match rounds::read_answers(&request.params.members, binding, &*self.core.seal) {

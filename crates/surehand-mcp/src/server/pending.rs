@@ -277,6 +277,20 @@ fn perform<'a>(
 }
 
 impl Work {
+    /// What a state given out for it is bound to; none where it is not asked in rounds.
+    pub(super) fn binding(&self, principal: Option<&str>) -> Option<Binding> {
+        let (method, subject, arguments) = match self {
+            Self::Call { name, arguments } => (CallTool::NAME, name, arguments.clone()),
+            Self::Read { uri } => (ReadResource::NAME, uri, RawJson::null()),
+            Self::Prompt(params) => {
+                (GetPrompt::NAME, &params.name, RawJson::from_serialize(&params.arguments))
+            }
+            Self::Complete(_) | Self::Extension { .. } | Self::TaskResult { .. } => return None,
+        };
+        let principal = principal.map(str::to_owned);
+        Some(Binding { principal, method, subject: subject.clone(), arguments })
+    }
+
     fn describe(&self) -> String {
         match self {
             Self::Call { name, .. } => format!("the tool `{name}`"),

@@ -5,7 +5,7 @@
 use surehand_model::{Json, RawJson};
 
 use super::{Arrival, Request, ServerMachine};
-use crate::header::{decode_header_value, param_headers};
+use crate::header::{ParamHeader, decode_header_value, param_headers};
 
 impl ServerMachine {
     /// Compares the `Mcp-Param-*` of a call with its arguments.
@@ -19,7 +19,7 @@ impl ServerMachine {
     pub(super) fn check_repeated(&self, request: &Request<'_>, arrival: Arrival<'_>) -> Result<(), String> {
         let Arrival::Http(facts) = arrival else { return Ok(()) };
         let tool = request.params.members.string("name").and_then(|name| self.core.handler.tool(&name));
-        let headers = tool.and_then(|tool| param_headers(&tool.input_schema).ok()).unwrap_or_default();
+        let headers = tool.map(|tool| marks_of(&tool.input_schema)).unwrap_or_default();
         if headers.is_empty() {
             return Ok(());
         }
@@ -50,6 +50,16 @@ impl ServerMachine {
         }
         Ok(())
     }
+}
+
+/// The marks of a schema, which is looked at more closely only where there may be any: a mark without its own letters is written
+/// with escapes.
+fn marks_of(schema: &RawJson) -> Vec<ParamHeader> {
+    let text = schema.as_str();
+    if !text.contains("x-mcp-header") && !text.contains("\\u") {
+        return Vec::new();
+    }
+    param_headers(schema).unwrap_or_default()
 }
 
 /// Numbers are the same when their values are, however they are written.

@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use surehand_model::RawJson;
 
-use crate::members::Members;
-
 /// How long a client may take to answer, in seconds.
 const LIFETIME: u64 = 10 * 60;
 
@@ -23,12 +21,14 @@ pub trait StateSeal: Send + Sync {
     fn now(&self) -> u64;
 }
 
-/// What a sealed state is bound to: whoever asks, and what they ask.
+/// What a sealed state is bound to: whoever asks, and all that the handler is given, which is the same each time of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Binding {
     pub(super) principal: Option<String>,
-    /// Of the method and its parameters, without what changes from one time of asking to the next.
-    pub(super) digest: String,
+    pub(super) method: &'static str,
+    /// What the request is about.
+    pub(super) subject: String,
+    pub(super) arguments: RawJson,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,23 +40,18 @@ struct Sealed {
 }
 
 impl Binding {
-    pub(super) fn of(method: &str, params: &Members<'_>, principal: Option<&str>) -> Self {
+    /// Made only for a state, which few requests have.
+    fn digest(&self) -> String {
         let mut hasher = Sha256::new();
-        hasher.update(method);
-        for (key, value) in &params.0 {
-            if !matches!(key.as_ref(), "_meta" | "inputResponses" | "requestState") {
-                for part in [key.as_ref(), value.get()] {
-                    hasher.update((part.len() as u64).to_le_bytes());
-                    hasher.update(part);
-                }
-            }
+        for part in [self.method, &self.subject, self.arguments.as_str()] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
         }
-        let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { principal: principal.map(str::to_owned), digest }
+        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     pub(super) fn seal(&self, answers: Vec<(String, RawJson)>, seal: &dyn StateSeal) -> String {
-        let Self { principal, digest } = self.clone();
+        let (principal, digest) = (self.principal.clone(), self.digest());
         let sealed = Sealed { expires: seal.now().saturating_add(LIFETIME), principal, digest, answers };
         seal.seal(RawJson::from_serialize(&sealed).as_str().as_bytes())
     }
@@ -73,7 +68,7 @@ impl Binding {
         if sealed.expires < seal.now() {
             return Err("`requestState` has expired: ask again without it".to_owned());
         }
-        if sealed.principal != self.principal || sealed.digest != self.digest {
+        if sealed.principal != self.principal || sealed.digest != self.digest() {
             return Err("`requestState` belongs to another request".to_owned());
         }
         Ok(sealed.answers)

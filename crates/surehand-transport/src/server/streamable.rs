@@ -50,8 +50,6 @@ use super::seal::{Seal, SealKey};
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// How many calls run side by side; further ones are refused, for whoever sends more than that is not well.
 const CALLS_AT_ONCE: usize = 1_024;
-const SESSION_HEADER: &str = "mcp-session-id";
-const VERSION_HEADER: &str = "mcp-protocol-version";
 
 /// How a handler is served over HTTP.
 #[derive(Clone, Debug)]

@@ -14,8 +14,13 @@ pub(super) struct Takes {
 
 impl Takes {
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        if !headers.contains_key(ACCEPT) {
-            return Self { json: true, events: true };
+        match headers.get(ACCEPT) {
+            None => return Self { json: true, events: true },
+            // As the specification has it, and nearly everybody.
+            Some(accept) if accept == "application/json, text/event-stream" => {
+                return Self { json: true, events: true };
+            }
+            Some(_) => {}
         }
         let takes = |wanted: [&str; 3]| has_media_type(headers, ACCEPT, &wanted);
         Self {
@@ -25,12 +30,24 @@ impl Takes {
     }
 }
 
-pub(super) fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+pub(super) static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(super) static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub(super) static NAME: HeaderName = HeaderName::from_static("mcp-name");
+pub(super) static LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+pub(super) fn text_of<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
+/// Whether the body is said to be JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|value| value == "application/json")
+        || has_media_type(headers, CONTENT_TYPE, &["application/json"])
+}
+
 /// Whether a header names one of these media types, whatever their parameters.
-pub(super) fn has_media_type(headers: &HeaderMap, name: HeaderName, wanted: &[&str]) -> bool {
+fn has_media_type(headers: &HeaderMap, name: HeaderName, wanted: &[&str]) -> bool {
     headers
         .get_all(name)
         .iter()

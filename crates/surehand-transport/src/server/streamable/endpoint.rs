@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::http::header::CONTENT_TYPE;
 use axum::http::{Extensions, HeaderValue, Request, Response, StatusCode};
 use futures_util::future::join_all;
 use surehand_mcp::{
@@ -16,7 +15,10 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::answer::{Takes, accepted, has_media_type, not_allowed, refuse, respond, status, text_of};
+use super::answer::{
+    LAST_EVENT, METHOD, NAME, SESSION, Takes, VERSION, accepted, is_json, not_allowed, refuse, respond,
+    status, text_of,
+};
 use super::body::{Stopping, stream};
 use super::events::{EventId, Events};
 use super::gate::{Admitted, Gate, GateRefusal};
@@ -26,8 +28,8 @@ use super::outbox::{PlainOutbox, SessionOutbox};
 use super::running::{First, Running};
 use super::session_id::{OpenSession, open_session, seal_session};
 use super::sessions::Sessions;
+use super::turn_away;
 use super::two_ways::TwoWays;
-use super::{SESSION_HEADER, VERSION_HEADER, turn_away};
 use crate::server::outbox::NoWayBack;
 use crate::server::seal::Seal;
 
@@ -63,7 +65,7 @@ impl Endpoint {
     pub(super) async fn post(&self, request: Request<Body>) -> Response<Body> {
         let (head, body) = request.into_parts();
         let headers = &head.headers;
-        if !has_media_type(headers, CONTENT_TYPE, &["application/json"]) {
+        if !is_json(headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
         }
         let takes = Takes::of(headers);
@@ -82,7 +84,7 @@ impl Endpoint {
             return respond(Reply::not_json("it is not UTF-8"));
         };
         let principal = principal_of(&head.extensions);
-        let session_id = text_of(headers, SESSION_HEADER);
+        let session_id = text_of(headers, &SESSION);
         let session = session_id.and_then(|id| self.session(id, principal));
         let params: Vec<(&str, Option<&str>)> = headers
             .iter()
@@ -90,9 +92,9 @@ impl Endpoint {
             .map(|(name, value)| (name.as_str(), value.to_str().ok()))
             .collect();
         let facts = HttpFacts {
-            version: text_of(headers, VERSION_HEADER),
-            method: text_of(headers, "mcp-method"),
-            name: text_of(headers, "mcp-name"),
+            version: text_of(headers, &VERSION),
+            method: text_of(headers, &METHOD),
+            name: text_of(headers, &NAME),
             params: &params,
             session: match (session_id, &session) {
                 (None, _) => HttpSession::Absent,
@@ -128,7 +130,7 @@ impl Endpoint {
                 let mut response = self.say(reply, takes);
                 let id = seal_session(&self.seal, &session, principal);
                 if let Ok(id) = HeaderValue::from_str(&id) {
-                    response.headers_mut().insert(SESSION_HEADER, id);
+                    response.headers_mut().insert(&SESSION, id);
                 }
                 response
             }
@@ -322,7 +324,7 @@ impl Endpoint {
             return refuse(StatusCode::NOT_ACCEPTABLE, words);
         }
         let stopping = Stopping::new(&self.stop, None);
-        let last = text_of(headers, "last-event-id").filter(|last| !last.is_empty());
+        let last = text_of(headers, &LAST_EVENT).filter(|last| !last.is_empty());
         if let Some(last) = last {
             let id = EventId::parse(last);
             let events = id.and_then(|id| Some((self.sessions.stream(session.key, id.number)?, id.place)));
@@ -354,7 +356,7 @@ impl Endpoint {
     /// The session that a request without a body is about.
     fn session_of(&self, request: &Request<Body>) -> Result<OpenSession, Box<Response<Body>>> {
         let headers = request.headers();
-        if let Some(version) = text_of(headers, VERSION_HEADER) {
+        if let Some(version) = text_of(headers, &VERSION) {
             if Revision::names_modern(version) {
                 return Err(Box::new(not_allowed("POST")));
             }
@@ -364,7 +366,7 @@ impl Endpoint {
                 return Err(Box::new(refuse(StatusCode::BAD_REQUEST, &words)));
             }
         }
-        let Some(id) = text_of(headers, SESSION_HEADER) else {
+        let Some(id) = text_of(headers, &SESSION) else {
             let words = "this request names no session in `Mcp-Session-Id`";
             return Err(Box::new(refuse(StatusCode::BAD_REQUEST, words)));
         };
@@ -393,7 +395,6 @@ impl Endpoint {
     }
 }
 
-/// Who the gate found to ask.
 /// The first of these that the gate does not let the caller run.
 fn forbidden<'a>(admitted: &Admitted, verdicts: &'a [Verdict]) -> Option<(&'a Id, GateRefusal)> {
     verdicts.iter().find_map(|verdict| match verdict {
@@ -402,6 +403,7 @@ fn forbidden<'a>(admitted: &Admitted, verdicts: &'a [Verdict]) -> Option<(&'a Id
     })
 }
 
+/// Who the gate found to ask.
 pub(super) fn principal_of(extensions: &Extensions) -> Option<&str> {
     extensions.get::<Admitted>().and_then(|admitted| admitted.caller.principal.as_deref())
 }
@@ -427,6 +429,7 @@ mod tests {
     use std::io;
     use std::net::Ipv4Addr;
 
+    use axum::http::header::CONTENT_TYPE;
     use surehand_mcp::{
         CallFailure, EnvelopeLimits, Implementation, Negotiated, ServerHandler, ToolInvocation, ToolOutput,
     };
@@ -490,9 +493,8 @@ mod tests {
             let body = format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{}}}}}}"#
             );
-            let request = Request::post("/mcp")
-                .header(CONTENT_TYPE, "application/json")
-                .header(SESSION_HEADER, &session);
+            let request =
+                Request::post("/mcp").header(CONTENT_TYPE, "application/json").header(&SESSION, &session);
             endpoint.post(request.body(Body::from(body)).unwrap())
         };
         let refused = tokio::select! {
@@ -515,9 +517,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
         ] {
-            let request = Request::post("/mcp")
-                .header(CONTENT_TYPE, "application/json")
-                .header(SESSION_HEADER, &session);
+            let request =
+                Request::post("/mcp").header(CONTENT_TYPE, "application/json").header(&SESSION, &session);
             assert_eq!(endpoint.post(request.body(Body::from(body)).unwrap()).await.status(), StatusCode::OK);
         }
         assert_eq!(endpoint.sessions.busy(), 0);
