@@ -3,6 +3,7 @@ use url::{Url, form_urlencoded};
 
 use crate::error::AuthError;
 use crate::scopes::OFFLINE;
+use crate::tokens::excerpt;
 
 /// A login that is about to be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +88,8 @@ pub fn read_redirect(query: &str, expected: Expected<'_>) -> Result<Secret<Strin
         return Err(AuthError::WrongIssuer { expected: expected.issuer.to_owned(), found });
     }
     if let Some(error) = field("error") {
-        return Err(AuthError::Denied { error, description: field("error_description").unwrap_or_default() });
+        let description = excerpt(&field("error_description").unwrap_or_default());
+        return Err(AuthError::Denied { error: excerpt(&error), description });
     }
     let code = field("code").filter(|code| !code.is_empty()).map(Secret::new);
     code.ok_or_else(|| AuthError::Unusable {

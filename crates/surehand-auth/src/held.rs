@@ -9,6 +9,7 @@ use url::Url;
 use crate::dpop::DpopKey;
 use crate::identity::{ClientAuthentication, ClientIdentity};
 use crate::jose::{JoseError, SigningKey};
+use crate::store::Record;
 use crate::tokens::Tokens;
 
 /// Tokens, and all that is needed to use and to renew them.
@@ -177,6 +178,11 @@ pub(crate) struct ServerFile {
 }
 
 impl ServerFile {
+    /// Where the tokens are kept.
+    pub(crate) fn tokens(&self) -> Record<'_> {
+        Record::Tokens(&self.issuer, self.resource.as_deref().unwrap_or(&self.url))
+    }
+
     pub(crate) fn write(&self) -> Secret<String> {
         // Texts always become JSON.
         Secret::new(serde_json::to_string(self).unwrap_or_default())

@@ -4,9 +4,13 @@ mod renew;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
 use surehand_mcp::BoxFuture;
 use surehand_model::{Note, Secret};
 use surehand_transport::{Authorizer, Challenge, Credentials, Method, Retry};
+use tokio::task::JoinSet;
 use url::Url;
 
 use crate::challenge::{Demand, parse_challenges, token_demand};
@@ -19,7 +23,7 @@ use crate::random::identifier;
 use crate::reach::{Reach, shown};
 use crate::scopes::{ScopeWish, choose_scopes, union};
 use crate::store::{CredentialStore, Record};
-use renew::Renewed;
+use renew::{Renewed, Turn};
 
 /// How tokens for one server are got and kept.
 #[derive(Clone)]
@@ -67,27 +71,35 @@ pub struct PreRegistered {
 /// Requests that are refused side by side lead to one login and one renewal. Processes that share a store renew one after the other,
 /// and each takes what the one before got.
 pub struct OAuth {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
     options: OAuthOptions,
     state: Mutex<State>,
     /// One at a time works on new tokens; the others wait for them.
-    turn: tokio::sync::Mutex<()>,
+    turn: Arc<tokio::sync::Mutex<()>>,
     nonces: DpopNonces,
+    /// Renewals under way, which go on to their end even where nobody waits for them any more.
+    renewals: Mutex<JoinSet<()>>,
 }
 
 #[derive(Default)]
 struct State {
     is_loaded: bool,
     held: Option<Arc<Held>>,
+    /// Whether the store counts for nothing until there are new tokens.
+    is_fresh: bool,
     /// Why the last login came to nothing. Nobody is asked again until they ask for it.
     given_up: Option<String>,
 }
 
 impl fmt::Debug for OAuth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let server = shown(&self.options.reach.server);
+        let server = shown(&self.shared.options.reach.server);
         f.debug_struct("OAuth")
             .field("server", &server)
-            .field("grant", &self.options.grant)
+            .field("grant", &self.shared.options.grant)
             .finish_non_exhaustive()
     }
 }
@@ -95,12 +107,14 @@ impl fmt::Debug for OAuth {
 impl OAuth {
     /// Nothing is read or asked yet.
     pub fn new(options: OAuthOptions) -> Self {
-        Self {
+        let shared = Shared {
             options,
             state: Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
+            turn: Arc::default(),
             nonces: DpopNonces::default(),
-        }
+            renewals: Mutex::default(),
+        };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Whether tokens are kept for the server. They may be over.
@@ -109,7 +123,13 @@ impl OAuth {
     ///
     /// [`AuthError::Store`].
     pub fn has_tokens(&self) -> Result<bool, AuthError> {
-        Ok(self.held()?.is_some())
+        Ok(self.shared.held()?.is_some())
+    }
+
+    /// Acts as if nothing were kept, and asks again where a login came to nothing before. What is kept stays until there are new
+    /// tokens.
+    pub fn start_over(&self) {
+        *self.shared.lock() = State { is_loaded: true, is_fresh: true, ..State::default() };
     }
 
     /// Forgets the tokens for the server. Registrations stay.
@@ -118,16 +138,21 @@ impl OAuth {
     ///
     /// [`AuthError::Store`].
     pub fn forget(&self) -> Result<(), AuthError> {
-        let server = self.options.reach.server.as_str();
-        if let Some(text) = self.options.store.read(Record::Server(server))?
-            && let Some(file) = ServerFile::read(&text)
-        {
-            let resource = file.resource.as_deref().unwrap_or(server);
-            self.options.store.remove(Record::Tokens(&file.issuer, resource))?;
+        let (server, store) = (self.shared.options.reach.server.as_str(), &self.shared.options.store);
+        if let Some(file) = self.shared.server_file()? {
+            store.remove(file.tokens())?;
         }
-        self.options.store.remove(Record::Server(server))?;
-        *self.lock() = State { is_loaded: true, ..State::default() };
+        store.remove(Record::Server(server))?;
+        *self.shared.lock() = State { is_loaded: true, ..State::default() };
         Ok(())
+    }
+}
+
+impl Shared {
+    /// Who gave the tokens that are kept.
+    fn server_file(&self) -> Result<Option<ServerFile>, AuthError> {
+        let text = self.options.store.read(Record::Server(self.options.reach.server.as_str()))?;
+        Ok(text.as_ref().and_then(ServerFile::read))
     }
 
     /// The tokens at hand, read from the store the first time.
@@ -145,11 +170,11 @@ impl OAuth {
 
     /// The tokens in the store.
     fn kept(&self) -> Result<Option<Held>, AuthError> {
-        let server = self.options.reach.server.as_str();
-        let file = self.options.store.read(Record::Server(server))?;
-        let Some(file) = file.as_ref().and_then(ServerFile::read) else { return Ok(None) };
-        let resource = file.resource.as_deref().unwrap_or(server);
-        let text = self.options.store.read(Record::Tokens(&file.issuer, resource))?;
+        if self.lock().is_fresh {
+            return Ok(None);
+        }
+        let Some(file) = self.server_file()? else { return Ok(None) };
+        let text = self.options.store.read(file.tokens())?;
         Ok(text.as_ref().and_then(Held::read))
     }
 
@@ -157,7 +182,7 @@ impl OAuth {
         let held = Arc::new(held);
         {
             let mut state = self.lock();
-            *state = State { is_loaded: true, held: Some(held.clone()), given_up: None };
+            *state = State { is_loaded: true, held: Some(held.clone()), ..State::default() };
         }
         let server = self.options.reach.server.as_str();
         let file = ServerFile {
@@ -165,6 +190,9 @@ impl OAuth {
             issuer: held.issuer.clone(),
             resource: held.resource.clone(),
         };
+        if let Some(before) = self.server_file()?.filter(|before| *before != file) {
+            self.options.store.remove(before.tokens())?;
+        }
         self.options.store.write(self.record(&held), held.write())?;
         self.options.store.write(Record::Server(server), file.write())?;
         Ok(held)
@@ -186,7 +214,7 @@ impl OAuth {
         (self.options.now)()
     }
 
-    async fn credentials(&self, method: &Method, url: &Url) -> Result<Credentials, AuthError> {
+    async fn credentials(self: &Arc<Self>, method: &Method, url: &Url) -> Result<Credentials, AuthError> {
         if url.origin() != self.options.reach.server.origin() {
             return Ok(Vec::new());
         }
@@ -208,35 +236,44 @@ impl OAuth {
     }
 
     /// Tokens that are not over, renewed if need be.
-    async fn usable(&self) -> Result<Option<Arc<Held>>, AuthError> {
+    async fn usable(self: &Arc<Self>) -> Result<Option<Arc<Held>>, AuthError> {
         let Some(held) = self.held()? else { return Ok(None) };
         if !held.is_over(self.now()) {
             return Ok(Some(held));
         }
-        let _turn = self.turn.lock().await;
+        let turn = self.turn.clone().lock_owned().await;
         // Somebody may have been quicker.
         let Some(held) = self.held()? else { return Ok(None) };
         if !held.is_over(self.now()) {
             return Ok(Some(held));
         }
-        match self.renew(&held).await? {
+        match self.renew_to_the_end(turn, held).await.1? {
             Renewed::Tokens(held) => Ok(Some(held)),
             Renewed::Over(_) => Ok(None),
         }
     }
 
-    async fn refused(&self, challenge: Challenge) -> Result<Retry, AuthError> {
-        let _turn = self.turn.lock().await;
+    async fn refused(self: &Arc<Self>, challenge: Challenge) -> Result<Retry, AuthError> {
+        let turn = self.turn.clone().lock_owned().await;
         let demands = parse_challenges(challenge.authenticate.iter().map(String::as_str));
         let demand = token_demand(&demands);
         let error = demand.and_then(|demand| demand.get("error")).unwrap_or_default();
-        let presented = challenge.presented.iter().find(|(name, _)| name == "Authorization");
-        let presented = presented.map(|(_, value)| value.expose().as_str());
+        let presented = |wanted: &str| {
+            let found = challenge.presented.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value.expose().as_str())
+        };
 
-        let is_new_nonce = self.nonces.learn(&self.options.reach.server, challenge.nonce.as_deref());
+        self.nonces.learn(&self.options.reach.server, challenge.nonce.as_deref());
         if error == "use_dpop_nonce" {
-            return Ok(if is_new_nonce { Retry::Again } else { Retry::GiveUp });
+            // Others may have learned the nonce first; what counts is whether the refused proof had it.
+            let had = presented("DPoP").and_then(nonce_of);
+            return Ok(if challenge.nonce.is_some() && had != challenge.nonce {
+                Retry::Again
+            } else {
+                Retry::GiveUp
+            });
         }
+        let presented = presented("Authorization");
         // Others may have got new tokens since the request went out: here, or in another process.
         let now = self.now();
         let is_newer = |held: &Held| !held.is_over(now) && Some(held.authorization().as_str()) != presented;
@@ -254,11 +291,17 @@ impl OAuth {
                 Ok(Retry::GiveUp)
             };
         }
-        self.replace(demand, &challenge).await
+        self.replace(turn, demand, &challenge).await
     }
 
     /// Gets tokens in the place of those that the server refuses, or where there are none.
-    async fn replace(&self, demand: Option<&Demand>, challenge: &Challenge) -> Result<Retry, AuthError> {
+    async fn replace(
+        self: &Arc<Self>,
+        turn: Turn,
+        demand: Option<&Demand>,
+        challenge: &Challenge,
+    ) -> Result<Retry, AuthError> {
+        let mut turn = turn;
         let discovery = self.discover(demand).await?;
         let mut before = Vec::new();
         let mut why = String::new();
@@ -271,7 +314,9 @@ impl OAuth {
                 before.clone_from(&held.asked);
                 let is_worth_renewing = held.source != Source::Refresh || challenge.refused_before == 0;
                 if is_worth_renewing {
-                    match self.renew(&held).await? {
+                    let renewed;
+                    (turn, renewed) = self.renew_to_the_end(turn, held).await;
+                    match renewed? {
                         Renewed::Tokens(_) => return Ok(Retry::Again),
                         Renewed::Over(words) => why = words,
                     }
@@ -283,7 +328,9 @@ impl OAuth {
             self.drop_held();
         }
         let scopes = self.scopes(&before, demand, &discovery);
-        self.obtain(&discovery, demand, scopes, why).await
+        let obtained = self.obtain(&discovery, demand, scopes, why).await;
+        drop(turn);
+        obtained
     }
 
     /// Gets tokens that are good for more. Source: MCP 2025-11-25, "Step-up authorization flow".
@@ -332,16 +379,23 @@ impl OAuth {
 
 impl Authorizer for OAuth {
     fn headers<'a>(&'a self, method: &'a Method, url: &'a Url) -> BoxFuture<'a, Result<Credentials, String>> {
-        Box::pin(async move { self.credentials(method, url).await.map_err(|error| words(&error)) })
+        Box::pin(async move { self.shared.credentials(method, url).await.map_err(|error| words(&error)) })
     }
 
     fn challenged<'a>(&'a self, challenge: Challenge) -> BoxFuture<'a, Result<Retry, String>> {
-        Box::pin(async move { self.refused(challenge).await.map_err(|error| words(&error)) })
+        Box::pin(async move { self.shared.refused(challenge).await.map_err(|error| words(&error)) })
     }
 
     fn renewed_nonce(&self, url: &Url, nonce: &str) {
-        self.nonces.learn(url, Some(nonce));
+        self.shared.nonces.learn(url, Some(nonce));
     }
+}
+
+/// The nonce in a proof of our own.
+fn nonce_of(proof: &str) -> Option<String> {
+    let claims = URL_SAFE_NO_PAD.decode(proof.split('.').nth(1)?).ok()?;
+    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    claims.get("nonce")?.as_str().map(str::to_owned)
 }
 
 /// An error with its causes, since only words get through.

@@ -79,7 +79,7 @@ pub fn parse_tokens(status: u16, body: &[u8], now: u64) -> Result<Tokens, TokenR
         fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
     };
     if let Some(error) = text("error") {
-        return Err(refusal(error, text("error_description").unwrap_or_default()));
+        return Err(refusal(excerpt(&error), excerpt(&text("error_description").unwrap_or_default())));
     }
     match status {
         200..=299 => {}
@@ -136,6 +136,16 @@ fn refusal(error: String, description: String) -> TokenRefusal {
             TokenRefusal::Busy(join(&error, &description))
         }
         _ => TokenRefusal::Other(error, description),
+    }
+}
+
+/// What somebody else says, on one line and not without end.
+pub(crate) fn excerpt(words: &str) -> String {
+    const LONGEST: usize = 300;
+    let line: String = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
     }
 }
 
@@ -202,6 +212,11 @@ mod tests {
                 400,
                 r#"{"error":"invalid_scope","error_description":"x"}"#,
                 TokenRefusal::Other("invalid_scope".to_owned(), "x".to_owned()),
+            ),
+            (
+                400,
+                &format!(r#"{{"error":"x","error_description":"a\n  b{}"}}"#, "c".repeat(1000)),
+                TokenRefusal::Other("x".to_owned(), format!("a b{}...", "c".repeat(297))),
             ),
             (503, "busy", TokenRefusal::Busy("HTTP 503".to_owned())),
             (302, "", TokenRefusal::Unusable("HTTP 302".to_owned())),

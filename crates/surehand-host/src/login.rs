@@ -68,7 +68,7 @@ pub async fn log_in(settings: &ServerSettings, parts: LoginParts<'_>) -> Result<
     let target = target(settings)?;
     let (http, implementation) = (parts.http.clone(), parts.implementation.clone());
     let oauth = Arc::new(oauth(settings, parts)?);
-    oauth.forget()?;
+    oauth.start_over();
     let options = ClientOptions {
         startup_timeout: settings.startup_timeout,
         implementation,

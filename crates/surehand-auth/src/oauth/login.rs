@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use surehand_transport::Retry;
 use url::Url;
 
-use super::OAuth;
+use super::Shared;
 use super::renew::TokenRequest;
 use crate::authorization::{AuthorizationRequest, Expected, read_redirect};
 use crate::browser::Browser;
@@ -21,13 +21,13 @@ use crate::random::random;
 use crate::reach::{push, shown};
 use crate::registration::{parse_registration, registration_body};
 use crate::store::Record;
-use crate::tokens::{TokenRefusal, code_form};
+use crate::tokens::{TokenRefusal, code_form, excerpt};
 
 const AUTHORIZATION: &str = "authorization endpoint";
 const TOKEN: &str = "token endpoint";
 const REGISTRATION: &str = "registration endpoint";
 
-impl OAuth {
+impl Shared {
     /// Gets tokens by the configured grant. `why` says what became of the ones before. A login that came to nothing is not tried
     /// again by itself.
     pub(super) async fn obtain(
@@ -235,7 +235,7 @@ impl OAuth {
             }
             status => {
                 let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-                let field = |name: &str| body.get(name).and_then(|text| text.as_str()).map(str::to_owned);
+                let field = |name: &str| body.get(name).and_then(|text| text.as_str()).map(excerpt);
                 return Err(match field("error") {
                     Some(error) => AuthError::Refused {
                         what: REGISTRATION,

@@ -1,17 +1,18 @@
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use surehand_model::Secret;
 use surehand_transport::Credentials;
+use tokio::sync::{OwnedMutexGuard, oneshot};
 use url::Url;
 
-use super::OAuth;
+use super::Shared;
 use crate::dpop::{DpopKey, DpopRequest};
 use crate::error::AuthError;
 use crate::grant::explain;
 use crate::held::{BoundKey, Held, Source};
 use crate::identity::Form;
 use crate::random::identifier;
-use crate::reach::push;
+use crate::reach::{push, shown};
 use crate::store::Record;
 use crate::tokens::{TokenRefusal, Tokens, parse_tokens, refresh_form};
 
@@ -23,9 +24,44 @@ pub(super) enum Renewed {
     Over(String),
 }
 
-impl OAuth {
+/// Whoever has it works on new tokens.
+pub(super) type Turn = OwnedMutexGuard<()>;
+
+impl Shared {
+    /// Renews, and goes on with it where the caller is dropped: a refresh token may be good for once only, so what it was turned
+    /// into must not be lost. It ends by itself, since every wait in it does.
+    pub(super) async fn renew_to_the_end(
+        self: &Arc<Self>,
+        turn: Turn,
+        held: Arc<Held>,
+    ) -> (Turn, Result<Renewed, AuthError>) {
+        let (done, outcome) = oneshot::channel();
+        {
+            let shared = self.clone();
+            let mut renewals = self.renewals.lock().unwrap_or_else(PoisonError::into_inner);
+            while renewals.try_join_next().is_some() {}
+            renewals.spawn(async move {
+                let renewed = shared.renew(&held).await;
+                // Fails where nobody waits any more; the tokens are kept already.
+                let _ = done.send((turn, renewed));
+            });
+        }
+        match outcome.await {
+            Ok(outcome) => outcome,
+            // Only where the program ends.
+            Err(_) => {
+                let ended = AuthError::Busy {
+                    what: "token endpoint",
+                    issuer: shown(&self.options.reach.server),
+                    why: "the program ends".to_owned(),
+                };
+                (self.turn.clone().lock_owned().await, Err(ended))
+            }
+        }
+    }
+
     /// Turns the refresh token into new tokens, or takes those that another process got meanwhile. The caller has the turn.
-    pub(super) async fn renew(&self, held: &Held) -> Result<Renewed, AuthError> {
+    async fn renew(&self, held: &Held) -> Result<Renewed, AuthError> {
         if held.tokens.refresh_token.is_none() {
             return Ok(Renewed::Over(String::new()));
         }

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{Request, Response};
 use axum::routing::any;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 /// Answers by method and path: `STATUS header: value; header: value` on the first line, the body on the rest. `BASE` is the
@@ -24,6 +25,9 @@ struct Script {
     base: String,
     answers: Mutex<HashMap<String, VecDeque<String>>>,
     asked: Mutex<Vec<String>>,
+    /// The place whose answers wait.
+    held: Mutex<Option<String>>,
+    go: Notify,
 }
 
 impl Fake {
@@ -31,8 +35,13 @@ impl Fake {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address: SocketAddr = listener.local_addr().unwrap();
         let base = format!("http://{address}");
-        let script =
-            Arc::new(Script { base: base.clone(), answers: Mutex::default(), asked: Mutex::default() });
+        let script = Arc::new(Script {
+            base: base.clone(),
+            answers: Mutex::default(),
+            asked: Mutex::default(),
+            held: Mutex::default(),
+            go: Notify::new(),
+        });
         let app = Router::new().fallback(any(answer)).with_state(script.clone());
         let mut tasks = JoinSet::new();
         tasks.spawn(async move { axum::serve(listener, app).await.unwrap() });
@@ -53,6 +62,23 @@ impl Fake {
     pub(crate) fn set(&self, place: &str, answers: &[&str]) {
         let answers = answers.iter().map(|answer| (*answer).to_owned()).collect();
         self.script.answers.lock().unwrap().insert(place.to_owned(), answers);
+    }
+
+    /// Answers to this place wait for [`let_go`](Self::let_go).
+    pub(crate) fn hold(&self, place: &str) {
+        *self.script.held.lock().unwrap() = Some(place.to_owned());
+    }
+
+    pub(crate) fn let_go(&self) {
+        *self.script.held.lock().unwrap() = None;
+        self.script.go.notify_waiters();
+    }
+
+    /// Waits until something was asked at this place since the last look.
+    pub(crate) async fn wait_for(&self, place: &str) {
+        while !self.script.asked.lock().unwrap().iter().any(|line| line.starts_with(place)) {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// What was asked since the last look: method, path and query, `Authorization`, body.
@@ -80,7 +106,12 @@ async fn answer(State(script): State<Arc<Script>>, request: Request<Body>) -> Re
     if !body.is_empty() {
         line.push_str(&format!(" {body}"));
     }
+    let go = script.go.notified();
+    let is_held = script.held.lock().unwrap().as_deref() == Some(place.as_str());
     script.asked.lock().unwrap().push(line);
+    if is_held {
+        go.await;
+    }
     let answer = {
         let mut answers = script.answers.lock().unwrap();
         match answers.get_mut(&place) {

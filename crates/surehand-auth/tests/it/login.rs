@@ -97,6 +97,22 @@ async fn with_nobody_there_the_hint_says_what_to_do() {
 }
 
 #[tokio::test]
+async fn where_nothing_speaks_of_logins_the_servers_own_words_stand_and_a_login_tells_what_was_asked() {
+    let world = World::new(&[]).await;
+    let alone = OAuth::new(OAuthOptions { grant: Grant::Person(None), ..world.options() });
+    assert_eq!(world.challenge(&alone, PLAIN).await, Ok(Retry::GiveUp));
+    assert_eq!(
+        world.challenge(&world.client(), PLAIN).await,
+        Err("it wants a login and says nowhere how to log in; asked were \
+             BASE/.well-known/oauth-protected-resource/mcp (HTTP 404), BASE/.well-known/oauth-protected-resource (HTTP 404), \
+             BASE/.well-known/oauth-authorization-server (HTTP 404), BASE/.well-known/openid-configuration (HTTP 404), \
+             BASE/register (HTTP 404)"
+            .to_owned())
+    );
+    assert_eq!(world.person.logins(), 0);
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_the_token_it_was_just_given_gets_no_second_login() {
     let world = World::new(&USUAL).await;
     let oauth = world.client();

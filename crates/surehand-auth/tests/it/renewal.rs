@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use surehand_auth::{CredentialStore, Grant, OAuth, OAuthOptions};
-use surehand_transport::Retry;
+use surehand_transport::{Authorizer, Challenge, Credentials, Method, Retry};
 
 use crate::world::{USUAL, World};
 
@@ -109,4 +109,71 @@ async fn processes_that_share_a_store_renew_once() {
     let wanted = Ok(Some("Bearer a2".to_owned()));
     assert_eq!(shown, (wanted.clone(), wanted.clone(), wanted));
     assert_eq!(world.fake.asked(), [REFRESHED]);
+}
+
+#[tokio::test]
+async fn a_renewal_that_nobody_waits_for_any_more_is_kept_all_the_same() {
+    let world = World::new(&USUAL).await;
+    let oauth = expired(&world).await;
+    world.fake.set(
+        "POST /as/token",
+        &["200\n{\"access_token\":\"a2\",\"expires_in\":3600,\"refresh_token\":\"r2\"}"],
+    );
+    world.fake.hold("POST /as/token");
+    tokio::select! {
+        biased;
+        shown = world.shown(&oauth) => panic!("{shown:?}"),
+        () = world.fake.wait_for("POST /as/token") => {}
+    }
+    // The caller is gone; who comes next waits for what was begun.
+    let (shown, ()) = tokio::join!(world.shown(&oauth), async { world.fake.let_go() });
+    assert_eq!(shown, Ok(Some("Bearer a2".to_owned())));
+    assert_eq!(world.fake.asked(), [REFRESHED]);
+}
+
+#[tokio::test]
+async fn a_login_asked_for_anew_leaves_the_old_tokens_until_there_are_new_ones() {
+    let world = World::new(&USUAL).await;
+    world.challenge(&world.client(), "Bearer").await.unwrap();
+    let anew = world.client();
+    anew.start_over();
+    assert_eq!((world.shown(&anew).await, anew.has_tokens().unwrap()), (Ok(None), false));
+    *world.person.answer.lock().unwrap() = "error=access_denied".to_owned();
+    world.challenge(&anew, "Bearer").await.unwrap_err();
+    assert_eq!(world.shown(&world.client()).await, Ok(Some("Bearer a1".to_owned())));
+    anew.start_over();
+    *world.person.answer.lock().unwrap() = "code=x2".to_owned();
+    world.fake.set("POST /as/token", &["200\n{\"access_token\":\"a2\"}"]);
+    world.challenge(&anew, "Bearer").await.unwrap();
+    assert_eq!(world.shown(&anew).await, Ok(Some("Bearer a2".to_owned())));
+    assert_eq!(world.shown(&world.client()).await, Ok(Some("Bearer a2".to_owned())));
+}
+
+#[tokio::test]
+async fn a_nonce_that_a_neighbour_learned_first_is_still_a_reason_to_ask_again() {
+    let world = World::new(&USUAL).await;
+    world.fake.set("POST /as/token", &["200\n{\"access_token\":\"a1\",\"token_type\":\"DPoP\"}"]);
+    let oauth = world.client();
+    world.challenge(&oauth, "DPoP").await.unwrap();
+    let credentials = async || oauth.headers(&Method::POST, &world.server()).await.unwrap();
+    let refuse = async |presented: Credentials| {
+        oauth
+            .challenged(Challenge {
+                status: 401,
+                authenticate: vec!["DPoP error=\"use_dpop_nonce\"".to_owned()],
+                nonce: Some("n1".to_owned()),
+                refused_before: 0,
+                presented,
+            })
+            .await
+    };
+    let (first, second) = (credentials().await, credentials().await);
+    assert_eq!((first.len(), first[0].1.expose().as_str()), (2, "DPoP a1"));
+    assert_eq!(refuse(first).await, Ok(Retry::Again));
+    assert_eq!(refuse(second).await, Ok(Retry::Again));
+    assert_eq!(refuse(credentials().await).await, Ok(Retry::GiveUp));
+    // The key is kept with the token that is bound to it.
+    let next = world.client();
+    let kept = next.headers(&Method::POST, &world.server()).await.unwrap();
+    assert_eq!((kept.len(), kept[0].1.expose().as_str()), (2, "DPoP a1"));
 }
