@@ -168,7 +168,7 @@ impl Client {
         match self.wire {
             Wire::Child(wire) => wire.close().await,
             Wire::Http(wire) => wire.close().await,
-            Wire::InProcess(_) => {}
+            Wire::InProcess(wire) => wire.close().await,
         }
     }
 }

@@ -8,6 +8,7 @@ mod stdio;
 mod streamable;
 mod subscribed;
 
+pub(crate) use self::background::Carrier;
 pub(crate) use self::seal::Seal;
 pub use self::seal::{SealKey, SealKeyError};
 pub use self::stdio::{ServeError, serve_stdio, serve_streams};

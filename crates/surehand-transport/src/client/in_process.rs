@@ -8,11 +8,12 @@ use surehand_mcp::{
 };
 use surehand_model::{RawJson, Tool};
 use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::error::{ClientError, OpenError};
 use super::questions::Questions;
 use super::{ClientEvent, ClientOptions, WireRequest};
-use crate::server::Seal;
+use crate::server::{Carrier, Seal};
 
 /// How many messages wait while one call runs; more are dropped, for they are reports and log lines.
 const MESSAGES_WAITING: usize = 256;
@@ -27,6 +28,10 @@ pub(crate) struct InProcess {
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
     /// Hears of changes as long as this lives.
     _listener: ChangeListener,
+    /// Works on tasks.
+    carrier: Arc<Carrier>,
+    /// Ends them with this.
+    _ended: DropGuard,
 }
 
 impl InProcess {
@@ -38,7 +43,9 @@ impl InProcess {
         let seal = Seal::of_this_process()
             .map_err(|error| OpenError::Settings { what: format!("no key could be made: {error}") })?;
         let limits = EnvelopeLimits { bytes: options.message_limit, ..EnvelopeLimits::default() };
-        let machine = ServerMachine::new(handler, limits, Arc::new(seal));
+        let ended = CancellationToken::new();
+        let carrier = Arc::new(Carrier::until(ended.clone()));
+        let machine = ServerMachine::new(handler, limits, Arc::new(seal)).with_background(carrier.clone());
         let listener = listener(options.on_event.clone());
         machine.listen(&listener);
         let speaker = Speaker::new(Revision::LATEST, &options.implementation, questions.capabilities());
@@ -49,7 +56,9 @@ impl InProcess {
             limits,
             questions,
             on_event: options.on_event,
+            carrier,
             _listener: listener,
+            _ended: ended.drop_guard(),
         };
         let facts = wire.discover()?;
         Ok((wire, facts))
@@ -69,6 +78,11 @@ impl InProcess {
             }
         }
         Err(OpenError::Settings { what: "the server in this process does not say who it is".to_owned() })
+    }
+
+    /// Ends what goes on, and waits until it has.
+    pub(crate) async fn close(self) {
+        self.carrier.end().await;
     }
 
     /// As the handler has them, without writing and reading them.

@@ -27,5 +27,6 @@ mod streams;
 mod subscriptions;
 mod talk;
 mod talking_streams;
+mod task_ends;
 mod tasks;
 mod wire;
