@@ -28,6 +28,8 @@ pub struct Exchange<W> {
     takes: InputKinds,
     /// Those that wait which listen for changes: their answer ends the listening.
     subscriptions: HashSet<u64>,
+    /// It has been said that the server writes our ids in another way.
+    is_respelling_said: bool,
 }
 
 /// What a message from the server means.
@@ -118,6 +120,7 @@ impl<W> Exchange<W> {
             limits,
             takes: InputKinds::default(),
             subscriptions: HashSet::new(),
+            is_respelling_said: false,
         }
     }
 
@@ -214,6 +217,14 @@ impl<W> Exchange<W> {
                     }
                     return;
                 };
+                let respelled = id.filter(|id| id.as_number().is_some_and(|ours| Id::number(ours) != *id));
+                if let Some(id) = respelled
+                    && !std::mem::replace(&mut self.is_respelling_said, true)
+                {
+                    let what = format!("answer under id {id} taken");
+                    let why = "ids are to come back as they were sent; this is said once";
+                    incoming.push(Incoming::Note(Note::new("server", what, why)));
+                }
                 incoming.push(Incoming::Answer { waiter, outcome: outcome.map(RawJson::from) });
             }
             Message::Request { id, method, params } => self.request(id, &method, params, incoming),

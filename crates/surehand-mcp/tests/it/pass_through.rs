@@ -216,6 +216,15 @@ fn a_result_that_crosses_eras_gains_or_loses_only_what_the_era_demands() {
         handed_on(older, r#"{"resultType":"complete","content":[],"_meta":{"a" : 1}}"#),
         r#"{"content":[],"_meta":{"a" : 1}}"#
     );
+    // Nothing but a structured value, with or without an empty list beside it.
+    for bare in [
+        r#"{"structuredContent":{"total":3}}"#,
+        r#"{"content":[],"structuredContent":{"total":3},"isError":false}"#,
+    ] {
+        assert_eq!(handed_on(older, bare), bare);
+    }
+    let list = r#"{"resultType":"complete","content":[],"structuredContent":[1,2],"_meta":{}}"#;
+    assert_eq!(handed_on(stateless, list), list);
     // No object, which an older client would refuse; and a block that the first revision has no word for.
     let array =
         r#"{"content":[{"type":"text","text":"[1]"}],"structuredContent":[1],"resultType":"complete"}"#;

@@ -95,6 +95,37 @@ async fn noise_on_the_output_is_noted_and_survived() {
 }
 
 #[tokio::test]
+async fn whatever_is_no_message_is_noise_and_a_last_answer_needs_no_line_end() {
+    let noise = r#"printf '\342\234\223 ready\n\n   \ninfo: started\r\n{"level":30,"msg":"a log"}\n[1,2]\n'"#;
+    let last = r#"printf '%s' '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"hello"}]}}'; exit 0"#;
+    let script = format!("{noise}; {}", legacy(last));
+    let (client, events) = started(&script, ClientOptions::default()).await;
+    assert_eq!(call(&client).await, Ok("hello".to_owned()));
+    let events = events.lock().unwrap();
+    let notes = events.iter().filter_map(|event| match event {
+        ClientEvent::Note(note) => Some(note.to_string()),
+        _ => None,
+    });
+    assert_eq!(
+        notes.collect::<Vec<_>>(),
+        [
+            "server: dropped: \u{2713} ready: not JSON: expected value at line 1 column 1",
+            "server: dropped: info: started: not JSON: expected value at line 1 column 1",
+            "server: dropped: {\"level\":30,\"msg\":\"a log\"}: not a JSON-RPC message: it has no `jsonrpc` and members that no message has",
+            "server: dropped: 1: not a JSON-RPC message: it is not an object",
+            "server: dropped: 2: not a JSON-RPC message: it is not an object",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_says_a_lot_beside_is_never_held_up() {
+    let script = legacy(&format!("head -c 3000000 /dev/zero | tr '\\0' x >&2; {ANSWER}"));
+    let (client, _) = started(&script, ClientOptions::default()).await;
+    assert_eq!(call(&client).await, Ok("hello".to_owned()));
+}
+
+#[tokio::test]
 async fn a_server_that_dies_fails_all_that_wait_and_says_how_and_with_which_words() {
     let script = legacy("sleep 0.05; echo 'out of cheese' >&2; exit 7");
     let (client, events) =

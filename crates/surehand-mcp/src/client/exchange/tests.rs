@@ -37,9 +37,21 @@ fn answers_find_who_waits_in_whatever_order_they_come() {
     );
     assert_eq!(
         said(exchange.receive(r#"{"jsonrpc":"2.0","id":"1","error":{"code":-32602,"message":"no"}}"#)),
-        [r#""first" fails: no (code -32602)"#]
+        [
+            "note: server: answer under id \"1\" taken: ids are to come back as they were sent; this is said once",
+            r#""first" fails: no (code -32602)"#
+        ]
     );
     assert_eq!(exchange.waiting(), 0);
+}
+
+#[test]
+fn a_server_that_writes_our_ids_in_another_way_is_told_of_once() {
+    let mut exchange = exchange(Revision::V2025_11_25, &["first", "second", "third"]);
+    let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+    assert_eq!(said(exchange.receive(&answer("1.0"))).len(), 2);
+    assert_eq!(said(exchange.receive(&answer("\"2\""))), [r#""second" gets {}"#]);
+    assert_eq!(said(exchange.receive(&answer("3"))), [r#""third" gets {}"#]);
 }
 
 #[test]
