@@ -19,6 +19,9 @@ use crate::tokens::TokenRefusal;
 /// How long a signed assertion may be shown, in seconds.
 const ASSERTION_LIFETIME: u64 = 300;
 
+/// Gives the token of the moment; an error is in words.
+pub type TokenSource = Arc<dyn Fn() -> Result<Secret<String>, String> + Send + Sync>;
+
 /// What tokens are given for.
 #[derive(Clone)]
 pub enum Grant {
@@ -37,8 +40,8 @@ pub enum Grant {
     Workload {
         /// Who it is.
         client_id: String,
-        /// Gives the token of the moment; an error is in words.
-        token: Arc<dyn Fn() -> Result<Secret<String>, String> + Send + Sync>,
+        /// What the platform gave it.
+        token: TokenSource,
     },
     /// A person whom the identity provider of their company vouches for (MCP extension "Enterprise-managed authorization").
     Enterprise {
@@ -50,14 +53,14 @@ pub enum Grant {
 }
 
 /// The identity provider of a company, and a person's login there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct IdentityProvider {
     /// Where it exchanges tokens. Named by the user, so it may be anywhere.
     pub token_endpoint: Url,
     /// Who we are to it.
     pub client: ClientIdentity,
     /// The person's ID token.
-    pub id_token: Secret<String>,
+    pub id_token: TokenSource,
 }
 
 /// Says which, and nothing of what is in it.
@@ -90,10 +93,9 @@ impl Grant {
         now: u64,
     ) -> Result<Option<Request>, AuthError> {
         let resource = discovery.resource.as_deref();
-        let by = |form: Form, identity: &ClientIdentity| Request {
-            form,
-            shown: identity.show(),
-            identity: identity.clone(),
+        let by = |form: Form, identity: &ClientIdentity| {
+            let identity = identity.clone().fit_for(&discovery.server);
+            Request { form, shown: identity.show(), identity }
         };
         Ok(Some(match self {
             Self::Person(_) => return Ok(None),
@@ -134,8 +136,9 @@ impl IdentityProvider {
         scopes: &[String],
     ) -> Result<Secret<String>, AuthError> {
         let resource = discovery.resource.clone().unwrap_or_else(|| reach.server.to_string());
+        let id_token = (self.id_token)().map_err(AuthError::Key)?;
         let wish = GrantWish {
-            subject: SubjectToken::IdToken(&self.id_token),
+            subject: SubjectToken::IdToken(&id_token),
             audience: &discovery.issuer,
             resource: &resource,
             scopes,

@@ -79,6 +79,15 @@ impl ClientIdentity {
         Self { client_id: client_id.into(), secret: None, method: ClientAuthentication::None }
     }
 
+    /// The same client, showing who it is in a way that the authorization server takes, where it says which.
+    pub(crate) fn fit_for(mut self, metadata: &ServerMetadata) -> Self {
+        let supported = metadata.token_endpoint_auth_methods_supported.as_ref();
+        if !ServerMetadata::lists(supported, self.method.as_str(), true) {
+            self.method = ClientAuthentication::choose(self.secret.is_some(), metadata);
+        }
+        self
+    }
+
     /// What a token request says about who asks: headers, and fields of the form. Source: RFC 6749, section 2.3.1.
     pub fn show(&self) -> (Credentials, Form) {
         let id = ("client_id".to_owned(), Secret::new(self.client_id.clone()));
@@ -124,6 +133,20 @@ mod tests {
             assert_eq!((chosen, ClientAuthentication::wish(&metadata)), (with_secret, wish), "{methods:?}");
             assert_eq!(ClientAuthentication::choose(false, &metadata), Nothing);
         }
+    }
+
+    #[test]
+    fn a_method_that_is_not_taken_gives_way_to_one_that_is() {
+        use ClientAuthentication::{Basic, Post};
+        let identity = ClientIdentity {
+            client_id: "c".to_owned(),
+            secret: Some(Secret::new("s".to_owned())),
+            method: Post,
+        };
+        let fit = |methods: Option<&[&str]>| identity.clone().fit_for(&metadata(methods)).method;
+        assert_eq!(fit(None), Post);
+        assert_eq!(fit(Some(&["client_secret_basic", "client_secret_post"])), Post);
+        assert_eq!(fit(Some(&["client_secret_basic"])), Basic);
     }
 
     #[test]

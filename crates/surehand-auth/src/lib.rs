@@ -35,7 +35,7 @@ pub use discovery::{Discovery, discover};
 pub use dpop::{DpopCheck, DpopFault, DpopKey, DpopNonces, DpopProven, DpopRequest, check_dpop, dpop_id};
 pub use error::AuthError;
 pub use exchange::{GrantWish, SubjectToken, grant_form, jwt_bearer_form, parse_grant};
-pub use grant::{Grant, IdentityProvider};
+pub use grant::{Grant, IdentityProvider, TokenSource};
 pub use identity::{ClientAuthentication, ClientIdentity, Form};
 pub use jose::{
     Algorithm, ClaimFault, ClaimRules, Claims, JoseError, Jwk, JwkSet, Jws, PublicKey, SigningKey, sign_jws,

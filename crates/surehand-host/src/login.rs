@@ -1,16 +1,25 @@
 //! Logins to servers behind an address.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use surehand_auth::{AuthError, Browser, CredentialStore, Grant, OAuth, OAuthOptions, PreRegistered, Reach};
-use surehand_mcp::Implementation;
-use surehand_model::Note;
-use surehand_transport::{Authorizer, Client, ClientOptions, HttpClient, HttpTarget, OpenError, Target};
+use surehand_auth::{
+    AuthError, Browser, ClientAuthentication, ClientIdentity, CredentialStore, Grant, IdentityProvider,
+    JoseError, Jws, OAuth, OAuthOptions, PreRegistered, Reach, SigningKey, TokenSource,
+};
+use surehand_mcp::{BoxFuture, Implementation};
+use surehand_model::{Note, Secret};
+use surehand_transport::{
+    Authorizer, Challenge, Client, ClientOptions, Credentials, HttpClient, HttpTarget, Method, OpenError,
+    Retry, Target,
+};
 use thiserror::Error;
+use url::Url;
 
 use crate::clock::WallClock;
-use crate::config::{Launch, ServerSettings};
+use crate::config::{Launch, LoginGrant, LoginSettings, ServerSettings};
 
 /// What a login needs beside the server's own settings.
 #[derive(Clone)]
@@ -41,6 +50,14 @@ pub enum LoginError {
         server: String,
         /// Why not.
         why: &'static str,
+    },
+    /// A file that the entry names is of no use.
+    #[error("`{path}` is no use for a login: {why}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
     },
     /// The credentials cannot be kept or forgotten.
     #[error(transparent)]
@@ -103,7 +120,81 @@ pub fn log_out(settings: &ServerSettings, parts: LoginParts<'_>) -> Result<bool,
 
 /// Brings the credentials for a server, where a login may be wanted.
 pub(crate) fn authorizer(settings: &ServerSettings, parts: LoginParts<'_>) -> Option<Arc<dyn Authorizer>> {
-    Some(Arc::new(oauth(settings, parts).ok()?))
+    match oauth(settings, parts) {
+        Ok(oauth) => Some(Arc::new(oauth)),
+        Err(LoginError::NotForLogin { .. }) => None,
+        Err(error) => Some(Arc::new(Unable(error.to_string()))),
+    }
+}
+
+/// Says why there are no credentials as soon as some are needed.
+struct Unable(String);
+
+impl Authorizer for Unable {
+    fn headers<'a>(&'a self, _: &'a Method, _: &'a Url) -> BoxFuture<'a, Result<Credentials, String>> {
+        Box::pin(async { Err(self.0.clone()) })
+    }
+
+    fn challenged<'a>(&'a self, _: Challenge) -> BoxFuture<'a, Result<Retry, String>> {
+        Box::pin(async { Err(self.0.clone()) })
+    }
+}
+
+/// What tokens are given for, by the settings.
+fn grant(login: &LoginSettings, browser: Option<Arc<dyn Browser>>) -> Result<Grant, LoginError> {
+    let client_id = login.client_id.clone().unwrap_or_default();
+    let identity = |client_id: String, secret: &Option<Secret<String>>| match secret {
+        None => ClientIdentity::public(client_id),
+        Some(_) => ClientIdentity { client_id, secret: secret.clone(), method: ClientAuthentication::Basic },
+    };
+    Ok(match &login.grant {
+        LoginGrant::Person => Grant::Person(browser),
+        LoginGrant::Client { private_key_file: None } => {
+            Grant::Client(identity(client_id, &login.client_secret))
+        }
+        LoginGrant::Client { private_key_file: Some(path) } => {
+            let unusable = |why: String| LoginError::File { path: path.display().to_string(), why };
+            let pem = read(path).map_err(unusable)?;
+            let key = SigningKey::from_pem(pem.expose()).map_err(|error| unusable(error.to_string()))?;
+            Grant::SignedClient { client_id, key: Arc::new(key) }
+        }
+        LoginGrant::Workload { token_file } => Grant::Workload { client_id, token: token_in(token_file) },
+        LoginGrant::Enterprise { token_endpoint, client_id: own, client_secret, id_token_file } => {
+            Grant::Enterprise {
+                identity: identity(client_id, &login.client_secret),
+                provider: IdentityProvider {
+                    token_endpoint: token_endpoint.clone(),
+                    client: identity(own.clone(), client_secret),
+                    id_token: token_in(id_token_file),
+                },
+            }
+        }
+    })
+}
+
+/// The token that a file holds at the moment it is needed: whoever gives such tokens renews them. What is no signed token is
+/// never sent to anybody, whatever the settings say.
+fn token_in(path: &Path) -> TokenSource {
+    let path = path.to_owned();
+    Arc::new(move || {
+        let fault = |why: String| format!("`{}` is no use for a login: {why}", path.display());
+        let text = read(&path).map_err(fault)?;
+        let token = text.expose().trim();
+        match Jws::parse(token) {
+            // How it is signed is the business of whoever checks it.
+            Ok(_) | Err(JoseError::Algorithm(_)) => Ok(Secret::new(token.to_owned())),
+            Err(error) => Err(fault(error.to_string())),
+        }
+    })
+}
+
+/// A small text file.
+fn read(path: &Path) -> Result<Secret<String>, String> {
+    const LIMIT: u64 = 64 * 1024;
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(LIMIT + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > LIMIT { Err("it is too large".to_owned()) } else { Ok(Secret::new(text)) }
 }
 
 fn target(settings: &ServerSettings) -> Result<Target, LoginError> {
@@ -139,8 +230,8 @@ fn oauth(settings: &ServerSettings, parts: LoginParts<'_>) -> Result<OAuth, Logi
             trusted_hosts: login.trusted_hosts.clone(),
         },
         store: Arc::new(CredentialStore::folder(parts.state.join("oauth"))),
-        grant: Grant::Person(parts.browser),
-        issuer: None,
+        grant: grant(login, parts.browser)?,
+        issuer: login.issuer.clone(),
         now: Arc::new(move || clock() / 1000),
         client_name: parts.implementation.title.unwrap_or(parts.implementation.name),
         pre_registered: login.client_id.clone().map(|client_id| PreRegistered {

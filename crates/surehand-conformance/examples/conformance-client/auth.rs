@@ -42,10 +42,11 @@ pub(crate) fn authorizer(
             grant = Grant::SignedClient { client_id: given.text("client_id")?, key: Arc::new(key) };
         }
         "enterprise-managed-authorization" | "cross-app-access-complete-flow" => {
+            let id_token = Secret::new(given.text("idp_id_token")?);
             let provider = IdentityProvider {
                 token_endpoint: Url::parse(&given.text("idp_token_endpoint")?)?,
                 client: ClientIdentity::public(given.text("idp_client_id")?),
-                id_token: Secret::new(given.text("idp_id_token")?),
+                id_token: Arc::new(move || Ok(id_token.clone())),
             };
             grant = Grant::Enterprise { identity: given.client()?, provider };
         }

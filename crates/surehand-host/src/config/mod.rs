@@ -31,8 +31,8 @@ pub use error::LoadError;
 pub use jsonc::{Fault, Position};
 pub use load::{BUNDLED_SERVERS, LoadOptions, Overrides, load};
 pub use settings::{
-    AuditSettings, ChildEnvironment, Launch, LimitSettings, LoginSettings, Paths, Problem, ProviderSettings,
-    ProxySettings, Scope, ServerSettings, Settings, Severity, ShownLaunch, ToolFilter,
+    AuditSettings, ChildEnvironment, Launch, LimitSettings, LoginGrant, LoginSettings, Paths, Problem,
+    ProviderSettings, ProxySettings, Scope, ServerSettings, Settings, Severity, ShownLaunch, ToolFilter,
 };
 pub use store::StoreError;
 pub use trust::{Digest, ProjectFile, TrustError, TrustStatus, forget, trust};

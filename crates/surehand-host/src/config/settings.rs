@@ -91,6 +91,8 @@ pub struct ServerSettings {
 pub struct LoginSettings {
     /// `false` where the server is never logged in to.
     pub enabled: bool,
+    /// What tokens are given for.
+    pub grant: LoginGrant,
     /// Who we are to the authorization server, where that was settled by hand.
     pub client_id: Option<String>,
     /// What we prove it with.
@@ -109,10 +111,40 @@ pub struct LoginSettings {
     pub trusted_hosts: Vec<String>,
 }
 
+/// What tokens are given for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LoginGrant {
+    /// A person logs in.
+    #[default]
+    Person,
+    /// This client itself, by its secret, or by what it signs with a private key.
+    Client {
+        /// The key, as PEM.
+        private_key_file: Option<PathBuf>,
+    },
+    /// This workload, by the token that its platform gives it and renews.
+    Workload {
+        /// Where the token is.
+        token_file: PathBuf,
+    },
+    /// A person whom the identity provider of their company vouches for.
+    Enterprise {
+        /// Where it exchanges tokens.
+        token_endpoint: url::Url,
+        /// Who we are to it.
+        client_id: String,
+        /// What we prove it with.
+        client_secret: Option<Secret<String>>,
+        /// Where the person's ID token is.
+        id_token_file: PathBuf,
+    },
+}
+
 impl Default for LoginSettings {
     fn default() -> Self {
         Self {
             enabled: true,
+            grant: LoginGrant::default(),
             client_id: None,
             client_secret: None,
             issuer: None,

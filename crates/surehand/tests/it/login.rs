@@ -55,6 +55,9 @@ fn serve(mut stream: TcpStream, base: &str, asked: &Mutex<Vec<String>>) {
     let body = String::from_utf8(body).unwrap();
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     asked.lock().unwrap().push(format!("{method} {path}"));
+    if body.contains("grant_type=") && !body.contains("authorization_code") {
+        asked.lock().unwrap().push(body.clone());
+    }
     let json = "200 OK\r\nContent-Type: application/json";
     let (status, answer) = match (method, path) {
         ("POST", "/mcp") if header("authorization").as_deref() != Some("Bearer a1") => (
@@ -217,4 +220,46 @@ fn a_fixed_port_in_use_ends_the_login_at_once() {
     let ran = home.run(&["mcp", "login", "h"]);
     assert_eq!(ran.code, 3);
     assert!(ran.stderr.contains(&format!("port {port} is in use")), "{}", ran.stderr);
+}
+
+#[test]
+fn a_workload_logs_in_by_itself_with_the_token_in_a_file_and_with_no_other_file() {
+    let fake = Fake::start();
+    let home = home_with(
+        &fake,
+        r#","oauth":{"grant":"workload","clientId":"w","tokenFile":"pod.jwt","scopes":"b"}"#,
+    );
+    let asked =
+        || fake.asked.lock().unwrap().iter().filter(|line| line.contains("grant_type=")).cloned().collect();
+    home.write("pod.jwt", "hunter2");
+    let secret = home.run(&["tools", "h"]);
+    assert_eq!(secret.code, 3, "{secret:?}");
+    let words = "pod.jwt` is no use for a login: this is no signed token: it has not three parts";
+    assert!(secret.stderr.contains(words) && !secret.stderr.contains("hunter2"), "{}", secret.stderr);
+    let none: Vec<String> = asked();
+    assert_eq!(none, [""; 0]);
+    // Signed with ES384, which is the authorization server's business.
+    home.write("pod.jwt", "eyJhbGciOiJFUzM4NCJ9.e30.AAAA\n");
+    let tools = home.run(&["tools", "h"]);
+    assert_eq!((tools.code, tools.stdout.contains("greet")), (0, true), "{tools:?}");
+    let base = fake.base.replace(':', "%3A").replace('/', "%2F");
+    let form: Vec<String> = asked();
+    let expected = format!(
+        "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=eyJhbGciOiJFUzM4NCJ9.e30.AAAA&scope=a+b&resource={base}%2Fmcp&client_id=w"
+    );
+    assert_eq!(form, [expected]);
+}
+
+#[test]
+fn a_key_that_cannot_be_read_is_named_and_nobody_is_asked() {
+    let fake = Fake::start();
+    let entry = r#","oauth":{"grant":"client_credentials","clientId":"c","privateKeyFile":"none.pem"}"#;
+    let ran = home_with(&fake, entry).run(&["tools", "h"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(
+        ran.stderr.contains("none.pem` is no use for a login: No such file or directory"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(*fake.asked.lock().unwrap(), [""; 0]);
 }

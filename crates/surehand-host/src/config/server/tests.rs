@@ -1,7 +1,7 @@
 use surehand_model::Secret;
 
 use super::super::jsonc;
-use super::super::settings::{LoginSettings, Problem};
+use super::super::settings::{LoginGrant, LoginSettings, Problem};
 use super::*;
 
 /// Reads `{"NAME": entry}` and gives the servers and what was said.
@@ -374,6 +374,7 @@ fn what_a_login_needs_is_read_and_what_cannot_hold_is_a_fault() {
     let (servers, problems) = read_text(text, &[("KEY", "s3cr3t")]);
     let whole = LoginSettings {
         enabled: true,
+        grant: LoginGrant::Person,
         client_id: Some("c".to_owned()),
         client_secret: Some(Secret::new("s3cr3t".to_owned())),
         issuer: Some("https://a.example".to_owned()),
@@ -388,8 +389,46 @@ fn what_a_login_needs_is_read_and_what_cannot_hold_is_a_fault() {
     assert_eq!(logins, [&whole, &LoginSettings { enabled: false, ..plain.clone() }, &plain, &plain]);
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     expect_test::expect![[r#"
-        info: f.json:6:57, server `odd`, `oauth.client`: an unknown key, passed over; there are `clientId`, `clientSecret`, `issuer`, `clientMetadataUrl`, `callbackHost`, `callbackPort`, `scopes`, `trustedHosts`
+        info: f.json:6:57, server `odd`, `oauth.client`: an unknown key, passed over; there are `grant`, `clientId`, `clientSecret`, `privateKeyFile`, `tokenFile`, `identityProvider`, `issuer`, `clientMetadataUrl`, `callbackHost`, `callbackPort`, `scopes`, `trustedHosts`
         error: f.json:7:63, server `bad`, `oauth.callbackHost`: not started: logins come back to this machine only; write "127.0.0.1" or "localhost"
         error: f.json:7:88, server `bad`, `oauth.callbackPort`: not started: it is no port; write a number from 1 to 65535
         error: f.json:7:110, server `bad`, `oauth.clientMetadataUrl`: not started: it is no https address with a path"#]].assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn grants_without_a_person_are_read_and_what_they_lack_is_a_fault() {
+    let text = r#"{
+ "secret":{"url":"https://h.example/mcp","oauth":{"grant":"client_credentials","clientId":"c","clientSecret":"s"}},
+ "key":{"url":"https://h.example/mcp","oauth":{"grant":"client_credentials","clientId":"c","privateKeyFile":"~/key.pem"}},
+ "pod":{"url":"https://h.example/mcp","oauth":{"grant":"workload","clientId":"c","tokenFile":"/var/run/token"}},
+ "firm":{"url":"https://h.example/mcp","oauth":{"grant":"enterprise","clientId":"c","identityProvider":
+  {"tokenEndpoint":"https://idp.example/token","clientId":"i","clientSecret":"${KEY}","idTokenFile":"id.jwt"}}},
+ "nobody":{"url":"https://h.example/mcp","oauth":{"grant":"workload","tokenFile":"t"}},
+ "unproven":{"url":"https://h.example/mcp","oauth":{"grant":"client_credentials","clientId":"c"}},
+ "tokenless":{"url":"https://h.example/mcp","oauth":{"grant":"workload","clientId":"c"}},
+ "alone":{"url":"https://h.example/mcp","oauth":{"grant":"enterprise","clientId":"c","identityProvider":{"clientId":"i","id":1}}},
+ "unsaid":{"url":"https://h.example/mcp","oauth":{"clientId":"c","tokenFile":"t"}},
+ "odd":{"url":"https://h.example/mcp","oauth":{"grant":"password","identityProvider":{"tokenEndpoint":"ftp://x"}}}
+}"#;
+    let (servers, problems) = read_text(text, &[("KEY", "s3cr3t")]);
+    let grants: Vec<&LoginGrant> = servers.iter().map(|server| &server.login.grant).take(4).collect();
+    let firm = LoginGrant::Enterprise {
+        token_endpoint: url::Url::parse("https://idp.example/token").unwrap(),
+        client_id: "i".to_owned(),
+        client_secret: Some(Secret::new("s3cr3t".to_owned())),
+        id_token_file: "/base/id.jwt".into(),
+    };
+    let client = |private_key_file| LoginGrant::Client { private_key_file };
+    let pod = LoginGrant::Workload { token_file: "/var/run/token".into() };
+    assert_eq!(grants, [&client(None), &client(Some("/home/me/key.pem".into())), &pod, &firm]);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    expect_test::expect![[r#"
+        error: f.json:7:59, server `nobody`, `oauth.grant`: not started: it needs `clientId`
+        error: f.json:8:61, server `unproven`, `oauth.grant`: not started: it needs `clientSecret` or `privateKeyFile`
+        error: f.json:9:62, server `tokenless`, `oauth.grant`: not started: it needs `tokenFile`
+        info: f.json:10:126, server `alone`, `oauth.identityProvider.id`: an unknown key, passed over; there are `tokenEndpoint`, `clientId`, `clientSecret`, `idTokenFile`
+        error: f.json:10:58, server `alone`, `oauth.grant`: not started: it needs `identityProvider` with `tokenEndpoint`, `clientId` and `idTokenFile`
+        error: f.json:11:50, server `unsaid`, `oauth.grant`: not started: it is missing, and no person is to log in; write "client_credentials", "workload" or "enterprise"
+        error: f.json:12:103, server `odd`, `oauth.identityProvider.tokenEndpoint`: not started: it is no http or https address
+        error: f.json:12:56, server `odd`, `oauth.grant`: not started: there is no such grant; write "person", "client_credentials", "workload" or "enterprise""#]].assert_eq(&told.join("\n"));
 }

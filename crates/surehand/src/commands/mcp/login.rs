@@ -119,7 +119,7 @@ fn paste(screen: &Arc<Screen>) -> Paste {
 
 fn failed(error: LoginError) -> CommandError {
     let fault = match &error {
-        LoginError::NotForLogin { .. } => Fault::Config,
+        LoginError::NotForLogin { .. } | LoginError::File { .. } => Fault::Config,
         LoginError::Kept(_) => Fault::Failed,
         LoginError::Open(OpenError::LoginNeeded { .. } | OpenError::LoginFailed { .. }) => Fault::Login,
         LoginError::Open(_) => Fault::Unreachable,
