@@ -3,6 +3,7 @@
 use crate::shell::Fault;
 
 use super::bars::{BARS, Bar};
+use super::plan::{Group, Side};
 use super::scenario::Finding;
 
 /// More words than this of one complaint are in the files.
@@ -64,19 +65,35 @@ pub(crate) fn summary(findings: &[Finding], whole: bool) -> Result<(), Fault> {
         );
     }
     let strangers = findings.iter().filter(|finding| !BARS.iter().any(|bar| bar.is_for(finding))).count();
-    let passed: usize = findings.iter().map(|finding| finding.checks.passed).sum();
-    let failed: usize = findings.iter().map(|finding| finding.checks.failed).sum();
-    let warnings: usize = findings.iter().map(|finding| finding.checks.warnings).sum();
-    let good = findings.iter().filter(|finding| finding.is_good()).count();
-    println!(
-        "\n{good} of {} scenarios good; checks: {passed} passed, {failed} failed, {warnings} warnings",
-        findings.len()
-    );
+    println!();
+    for side in [Side::Client, Side::Server] {
+        let of_side: Vec<&Finding> = findings.iter().filter(|finding| finding.planned.side == side).collect();
+        if !of_side.is_empty() {
+            total(side, &of_side);
+        }
+    }
     match (below, strangers) {
         (0, 0) => Ok(()),
         (0, _) => Err(Fault::new(format!("{strangers} scenarios belong to no bar"))),
         _ => Err(Fault::new(format!("{below} of the bars are not reached"))),
     }
+}
+
+/// Sums up a side: what the tiers score, what they do not, and the checks of both.
+fn total(side: Side, findings: &[&Finding]) {
+    let (scored, unscored): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| finding.planned.group == Group::Scored);
+    let good = |of: &[&Finding]| format!("{} of {}", of.iter().filter(|it| it.is_good()).count(), of.len());
+    let sum = |count: fn(&Finding) -> usize| -> usize { findings.iter().map(|finding| count(finding)).sum() };
+    println!(
+        "{}: {} scored, {} unscored; checks: {} passed, {} failed, {} warnings",
+        side.name(),
+        good(&scored),
+        good(&unscored),
+        sum(|finding| finding.checks.passed),
+        sum(|finding| finding.checks.failed),
+        sum(|finding| finding.checks.warnings),
+    );
 }
 
 impl Bar {
