@@ -163,6 +163,16 @@ impl Run<'_, '_> {
                 return Ok(ended);
             }
             self.turns += 1;
+            match self.refresh().await {
+                None => return Ok((Stop::Cancelled, None)),
+                Some(notes) if notes.is_empty() => {}
+                Some(notes) => {
+                    self.request.tools = self.agent.tools.offered();
+                    for note in notes {
+                        self.tell(note);
+                    }
+                }
+            }
             let turn = match self.ask_model().await {
                 Asked::Turn(turn) => turn,
                 Asked::Failed(failure) => return Err(failure),
@@ -214,6 +224,15 @@ impl Run<'_, '_> {
             if self.cancel.is_cancelled() {
                 return Ok((Stop::Cancelled, None));
             }
+        }
+    }
+
+    /// What became other about the tools; nothing once the person has cancelled.
+    async fn refresh(&self) -> Option<Vec<Note>> {
+        tokio::select! {
+            biased;
+            notes = self.agent.tools.refresh() => Some(notes),
+            () = self.cancel.cancelled() => None,
         }
     }
 

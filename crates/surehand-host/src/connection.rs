@@ -11,7 +11,7 @@ use surehand_policy::Effect;
 use surehand_sandbox::ChildSpec;
 use surehand_transport::{
     CallOptions, CallOutcome, Client, ClientError, ClientEvent, ClientOptions, HttpClient, HttpTarget,
-    OpenError, TASKS, Target,
+    OpenError, ServerNotice, TASKS, Target,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -86,6 +86,8 @@ pub(crate) struct Turn<'a>(#[expect(dead_code, reason = "held for its end")] Sem
 struct Aside {
     notes: Vec<Note>,
     last_words: String,
+    /// Its tools may not be what they were when they were listed.
+    has_other_tools: bool,
 }
 
 /// The most notes of one server that wait to be taken.
@@ -325,7 +327,27 @@ impl Connection {
             // The connection was closed for good meanwhile; dropping the last one ends the server.
             return Err(closed());
         }
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner).has_other_tools = true;
         Ok(fresh)
+    }
+
+    /// The tools as they are now, where the server has told that they changed or was started again since they were listed. An error
+    /// is in words; the tools listed before stand then.
+    pub(crate) async fn changed_tools(&self) -> Option<Result<Vec<Tool>, String>> {
+        let client = {
+            let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut aside.has_other_tools).then(|| self.client())??
+        };
+        let limit = self.settings.startup_timeout;
+        Some(match tokio::time::timeout(limit, client.list_tools()).await {
+            Ok(Ok(listing)) => {
+                let mut tools = listing.items;
+                tools.retain(|tool| self.settings.tools.admits(&tool.name));
+                Ok(tools)
+            }
+            Ok(Err(failure)) => Err(chain(&failure)),
+            Err(_) => Err(format!("no answer within {} s", limit.as_secs_f32())),
+        })
     }
 
     fn last_words(&self) -> String {
@@ -376,6 +398,7 @@ fn listener(aside: Arc<Mutex<Aside>>) -> Arc<dyn Fn(ClientEvent) + Send + Sync> 
         let mut aside = aside.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             ClientEvent::Note(note) if aside.notes.len() < NOTES_KEPT => aside.notes.push(note),
+            ClientEvent::Notice(ServerNotice::ToolsChanged) => aside.has_other_tools = true,
             ClientEvent::Note(_) | ClientEvent::Notice(_) => {}
             ClientEvent::Closed { why } => aside.last_words = why,
         }

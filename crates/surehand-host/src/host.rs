@@ -1,7 +1,7 @@
 //! The host: all servers, their catalog, the policy and the audit log, behind one door.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use surehand_audit::AuditLog;
 use surehand_mcp::Implementation;
@@ -17,6 +17,7 @@ use crate::catalog::{Catalog, CatalogEntry};
 use crate::clock::WallClock;
 use crate::config::Settings;
 use crate::connection::{self, BundledServer, Connection, Surroundings};
+use crate::difference::Difference;
 use crate::elicitation::Respondent;
 use crate::event::{HostEvent, Observer};
 use crate::status::{ServerState, ServerStatus};
@@ -42,7 +43,7 @@ pub struct HostParts {
 /// All servers, and the one way to call their tools.
 pub struct Host {
     pub(crate) connections: Vec<(String, Connection)>,
-    pub(crate) catalog: Catalog,
+    shelf: RwLock<Shelf>,
     pub(crate) policy: Policy,
     pub(crate) approver: Arc<dyn Approver>,
     /// One question at a time, whoever asks.
@@ -53,10 +54,16 @@ pub struct Host {
     pub(crate) clock: WallClock,
     pub(crate) max_result_bytes: usize,
     pub(crate) repairs_arguments: bool,
-    /// What a model is shown; policy and catalog do not change while the program runs.
-    offered: Vec<Tool>,
     statuses: Vec<ServerStatus>,
     skipped: Vec<Note>,
+}
+
+/// The tools of all servers as they were last listed.
+struct Shelf {
+    lists: Vec<(String, Vec<Tool>)>,
+    catalog: Arc<Catalog>,
+    /// What a model is shown of them.
+    offered: Arc<Vec<Tool>>,
 }
 
 impl Host {
@@ -126,10 +133,10 @@ impl Host {
         }
         skipped.extend(catalog_notes);
         observer.event(HostEvent::Init { servers: statuses.clone(), skipped: skipped.clone() });
-        let mut host = Self {
-            offered: Vec::new(),
+        let shelf = Shelf { lists, catalog: Arc::new(catalog), offered: Arc::default() };
+        let host = Self {
             connections,
-            catalog,
+            shelf: RwLock::new(shelf),
             policy,
             approver: parts.approver,
             asking,
@@ -141,7 +148,8 @@ impl Host {
             statuses,
             skipped,
         };
-        host.offered = host.visible_tools();
+        let offered = host.visible_tools(&host.catalog());
+        host.write_shelf().offered = Arc::new(offered);
         Arc::new(host)
     }
 
@@ -155,9 +163,50 @@ impl Host {
         &self.skipped
     }
 
-    /// Every tool of every server.
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
+    /// Every tool of every server, as they were last listed.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.shelf.read().unwrap_or_else(PoisonError::into_inner).catalog)
+    }
+
+    /// Lists the tools of those servers anew that have told of changes or were started again. What came of it, server by server;
+    /// nothing where all is as it was. What a person has agreed to counts no longer for a tool that is another now.
+    pub async fn refresh(&self) -> Vec<Note> {
+        let asked = self.connections.iter().map(|(name, connection)| async move {
+            connection.changed_tools().await.map(|outcome| (name.clone(), outcome))
+        });
+        let mut notes = Vec::new();
+        for (server, outcome) in futures_util::future::join_all(asked).await.into_iter().flatten() {
+            match outcome {
+                Ok(tools) => notes.extend(self.put_on_shelf(&server, tools)),
+                Err(why) => notes.push(Note::new(&server, "tools not listed anew", why)),
+            }
+        }
+        notes
+    }
+
+    /// Takes the tools of one server as they are now, and says what is different.
+    fn put_on_shelf(&self, server: &str, tools: Vec<Tool>) -> Option<Note> {
+        let (lists, change) = {
+            let shelf = self.shelf.read().unwrap_or_else(PoisonError::into_inner);
+            let mut lists = shelf.lists.clone();
+            let list = lists.iter_mut().find(|(name, _)| name == server)?;
+            let change = Difference::between(&list.1, &tools)?;
+            list.1 = tools;
+            (lists, change)
+        };
+        {
+            let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+            agreed.retain(|(of, tool)| of != server || !change.touches(tool));
+        }
+        let (catalog, _) =
+            Catalog::build(lists.iter().map(|(server, tools)| (server.as_str(), tools.as_slice())));
+        let offered = self.visible_tools(&catalog);
+        *self.write_shelf() = Shelf { lists, catalog: Arc::new(catalog), offered: Arc::new(offered) };
+        Some(Note::new(server, "tools are not what they were", change.to_string()))
+    }
+
+    fn write_shelf(&self) -> std::sync::RwLockWriteGuard<'_, Shelf> {
+        self.shelf.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What policy would say to a call of this tool, arguments left aside.
@@ -190,11 +239,11 @@ impl Host {
 
     /// The tools a model is shown, under the names it must use: all but those that policy would deny anyway.
     pub fn offered(&self) -> Vec<Tool> {
-        self.offered.clone()
+        self.shelf.read().unwrap_or_else(PoisonError::into_inner).offered.to_vec()
     }
 
-    fn visible_tools(&self) -> Vec<Tool> {
-        self.catalog
+    fn visible_tools(&self, catalog: &Catalog) -> Vec<Tool> {
+        catalog
             .entries()
             .iter()
             .filter(|entry| !self.policy.hides(&self.facts(entry)))

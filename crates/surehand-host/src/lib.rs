@@ -13,6 +13,7 @@ mod clock;
 pub mod config;
 mod connection;
 mod conversation;
+mod difference;
 mod elicitation;
 mod event;
 mod host;

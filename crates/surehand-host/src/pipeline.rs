@@ -37,8 +37,12 @@ impl ToolRunner for Host {
         Host::offered(self)
     }
 
+    fn refresh(&self) -> BoxFuture<'_, Vec<Note>> {
+        Box::pin(Host::refresh(self))
+    }
+
     fn queue(&self, name: &str) -> Option<String> {
-        let entry = self.catalog.resolve(name).ok()?;
+        let entry = self.catalog().resolve(name).ok()?;
         self.connection(&entry.server)?.is_one_at_a_time().then(|| entry.server.clone())
     }
 
@@ -146,12 +150,13 @@ impl Host {
 
     fn resolve(&self, call: &ToolCall) -> Result<Arc<CatalogEntry>, Refusal> {
         let visible = |entry: &CatalogEntry| !self.policy.hides(&self.facts(entry));
-        match self.catalog.resolve(&call.name) {
+        let catalog = self.catalog();
+        match catalog.resolve(&call.name) {
             Ok(entry) => Ok(entry),
             Err(Unresolved::Unknown(names) | Unresolved::Ambiguous(names)) => {
                 let names: Vec<String> = names
                     .into_iter()
-                    .filter(|name| self.catalog.resolve(name).is_ok_and(|entry| visible(&entry)))
+                    .filter(|name| catalog.resolve(name).is_ok_and(|entry| visible(&entry)))
                     .collect();
                 Err(Refusal::invalid(
                     answers::unknown_tool(&call.name, &names),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use surehand_model::{Label, Tool, ToolCall};
+use surehand_model::{Label, Note, Tool, ToolCall};
 use surehand_provider::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -12,8 +12,14 @@ use crate::record::CallRecord;
 
 /// Whatever can run calls for the loop.
 pub trait ToolRunner: Send + Sync {
-    /// The tools a model may call, under the names it must use, always in the same order. Asked once a run.
+    /// The tools a model may call, under the names it must use, always in the same order. Asked once a run, and again after
+    /// [`refresh`](Self::refresh) told of a difference.
     fn offered(&self) -> Vec<Tool>;
+
+    /// Looks whether the tools are others than before, and says how. Asked before each turn of the model.
+    fn refresh(&self) -> BoxFuture<'_, Vec<Note>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
 
     /// In which queue a call of the tool `name` stands. Calls of one turn in the same queue are run one after another, in the order
     /// in which the model made them; all others side by side.

@@ -3,6 +3,7 @@
 
 mod audit;
 mod calls;
+mod changing_tools;
 mod config_edit;
 mod config_load;
 mod elicitation;

@@ -60,13 +60,14 @@ fn list(args: &ToolsArgs, format: Format, host: &Host, app: &App) -> Result<(), 
             app.screen.say(&note_line(note, app.screen.styled_err()));
         }
     }
+    let catalog = host.catalog();
     let entries: Vec<&CatalogEntry> = match &args.server {
-        None => host.catalog().entries().iter().map(AsRef::as_ref).collect(),
+        None => catalog.entries().iter().map(AsRef::as_ref).collect(),
         Some(name) => {
             if let Some(trouble) = server_trouble(host, name) {
                 return Err(trouble);
             }
-            let entries = host.catalog().entries().iter().map(AsRef::as_ref);
+            let entries = catalog.entries().iter().map(AsRef::as_ref);
             let of_server: Vec<&CatalogEntry> =
                 entries.clone().filter(|entry| &entry.server == name).collect();
             let is_server = host.servers().iter().any(|server| &server.name == name);
