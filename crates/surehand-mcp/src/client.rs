@@ -3,6 +3,7 @@
 mod cache;
 mod capabilities;
 mod exchange;
+mod hosted;
 mod input;
 mod kinds;
 mod offered;
@@ -16,6 +17,7 @@ mod watch;
 pub use cache::{CacheHints, CacheKey, CacheLimits, CacheTicket, ResultCache};
 pub use capabilities::{ClientCapabilities, ElicitationModes, SamplingModes};
 pub use exchange::{Exchange, Incoming, ServerNotice};
+pub use hosted::HostedTasks;
 pub use input::{InputRequest, InputRequired, wanted_addresses};
 pub use kinds::{InputKind, InputKinds};
 pub use opening::{Ask, Era, Opened, Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep};

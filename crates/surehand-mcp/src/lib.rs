@@ -19,8 +19,8 @@ mod types;
 
 pub use client::{
     Ask, CacheHints, CacheKey, CacheLimits, CacheTicket, ClientCapabilities, ElicitationModes, Era, Exchange,
-    Incoming, InputKind, InputKinds, InputRequest, InputRequired, Listed, Listing, Opened, Opening,
-    OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, OutputSchemas, Paging, ResultCache,
+    HostedTasks, Incoming, InputKind, InputKinds, InputRequest, InputRequired, Listed, Listing, Opened,
+    Opening, OpeningFault, OpeningOutcome, OpeningRequest, OpeningStep, OutputSchemas, Paging, ResultCache,
     ResultFault, SamplingModes, ServerNotice, Speaker, TaskStep, TaskWatch, Wanted, check_result,
     wanted_addresses,
 };

@@ -11,6 +11,7 @@ mod task;
 
 use std::time::Duration;
 
+pub(crate) use self::stamp::stamp;
 pub(crate) use self::table::{Begun, Owner, TaskTable};
 pub(crate) use self::task::Stage;
 use crate::handler::BoxFuture;

@@ -35,8 +35,8 @@ use self::in_process::InProcess;
 use self::kept::Watched;
 use self::options::shown;
 pub use self::options::{CallOptions, CallOutcome, ClientEvent, ClientOptions, HttpTarget, Target};
-use self::questions::Questions;
 pub use self::questions::{Elicitor, Roots, Sampler};
+use self::questions::{EndTasks, Questions};
 pub use self::skills::SkillError;
 use self::streamable::HttpWire;
 use self::subscriptions::Subscriptions;
@@ -53,6 +53,7 @@ pub struct Client {
     request_timeout: Duration,
     address_wait: Duration,
     questions: Arc<Questions>,
+    _tasks: EndTasks,
     heard: Arc<Heard>,
     /// What tools promise of their results.
     promises: RwLock<OutputSchemas>,
@@ -136,6 +137,7 @@ impl Client {
             opening_notes,
             request_timeout,
             address_wait,
+            _tasks: EndTasks(questions.clone()),
             questions,
             heard,
             promises: RwLock::default(),

@@ -9,7 +9,7 @@ mod streamable;
 mod subscribed;
 
 pub(crate) use self::background::Carrier;
-pub(crate) use self::seal::Seal;
+pub(crate) use self::seal::{Seal, unix_now};
 pub use self::seal::{SealKey, SealKeyError};
 pub use self::stdio::{ServeError, serve_stdio, serve_streams};
 pub use self::streamable::{

@@ -12,6 +12,8 @@ pub struct ClientCapabilities {
     pub sampling: Option<SamplingModes>,
     /// A server may ask for the folders that the client works in.
     pub roots: bool,
+    /// What may take long can be asked as a task, where the revision has that: elicitation and sampling, as far as offered.
+    pub tasks: bool,
     /// Extensions by identifier, each with its settings.
     pub extensions: Vec<(String, RawJson)>,
 }
@@ -50,6 +52,21 @@ impl ClientCapabilities {
             // A stateless client asks anew each time, so there is no change to tell of.
             let changes = revision.has(Feature::Handshake);
             push_member(&mut out, "roots", if changes { r#"{"listChanged":true}"# } else { "{}" });
+        }
+        if self.tasks && revision.has(Feature::CoreTasks) {
+            let mut requests = String::from("{");
+            if self.elicitation != ElicitationModes::default() {
+                push_member(&mut requests, "elicitation", r#"{"create":{}}"#);
+            }
+            if self.sampling.is_some() {
+                push_member(&mut requests, "sampling", r#"{"createMessage":{}}"#);
+            }
+            requests.push('}');
+            push_member(
+                &mut out,
+                "tasks",
+                &format!(r#"{{"list":{{}},"cancel":{{}},"requests":{requests}}}"#),
+            );
         }
         if revision.has(Feature::Extensions) && !self.extensions.is_empty() {
             let mut extensions = String::from("{");
@@ -111,6 +128,7 @@ mod tests {
         let capabilities = ClientCapabilities {
             sampling: Some(SamplingModes { tools: true, context: false }),
             roots: true,
+            tasks: true,
             extensions: vec![("a.test/x".to_owned(), RawJson::empty_object())],
             ..ClientCapabilities::default()
         };
@@ -118,7 +136,7 @@ mod tests {
         assert_eq!(written(Revision::V2024_11_05), r#"{"sampling":{},"roots":{"listChanged":true}}"#);
         assert_eq!(
             written(Revision::V2025_11_25),
-            r#"{"sampling":{"tools":{}},"roots":{"listChanged":true},"extensions":{"a.test/x":{}}}"#
+            r#"{"sampling":{"tools":{}},"roots":{"listChanged":true},"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}}}},"extensions":{"a.test/x":{}}}"#
         );
         assert_eq!(
             written(Revision::V2026_07_28),

@@ -1,5 +1,5 @@
 /// Seconds since 1970 as an ISO 8601 timestamp, for example `2026-07-28T09:30:00Z`.
-pub(super) fn stamp(seconds: u64) -> String {
+pub(crate) fn stamp(seconds: u64) -> String {
     let (mut day, second) = (seconds / 86_400, seconds % 86_400);
     let mut year = 1970_u64;
     // Whole cycles of the calendar at once, so that no number takes long.

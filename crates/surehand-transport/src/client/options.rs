@@ -88,6 +88,9 @@ pub struct ClientOptions {
     pub on_sampling: Option<Arc<dyn Sampler>>,
     /// Knows the folders that this client works in. Without it servers are told that they cannot ask.
     pub roots: Option<Arc<dyn Roots>>,
+    /// Lets a server ask what may take long as a task, and come back for the answer; only in the one revision that has this
+    /// (2025-11-25).
+    pub hosts_tasks: bool,
     /// Extensions that this client takes part in, by identifier, each with its settings.
     pub extensions: Vec<(String, RawJson)>,
     /// How long a server may take to say that what was opened in a browser is done, where it wanted that before it takes a
@@ -115,6 +118,7 @@ impl Default for ClientOptions {
             on_elicitation: None,
             on_sampling: None,
             roots: None,
+            hosts_tasks: false,
             extensions: Vec::new(),
             address_wait: Duration::from_secs(30),
             authorizer: None,

@@ -1,6 +1,7 @@
 //! What a server asks of the client, and the timers that stand still meanwhile.
 
 mod askers;
+mod hosted;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -22,6 +23,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 pub use self::askers::{Elicitor, Roots, Sampler};
+pub(crate) use self::hosted::EndTasks;
+use self::hosted::Hosted;
 use super::{ClientEvent, ClientOptions};
 
 /// How many questions of one server may be open at once.
@@ -33,6 +36,8 @@ pub(crate) struct Questions {
     sampler: Option<Arc<dyn Sampler>>,
     roots: Option<Arc<dyn Roots>>,
     extensions: Vec<(String, RawJson)>,
+    hosts_tasks: bool,
+    hosted: Hosted,
     on_event: Option<Arc<dyn Fn(ClientEvent) + Send + Sync>>,
     /// How many are open.
     open: watch::Sender<usize>,
@@ -45,6 +50,8 @@ impl Questions {
             sampler: options.on_sampling.clone(),
             roots: options.roots.clone(),
             extensions: options.extensions.clone(),
+            hosts_tasks: options.hosts_tasks,
+            hosted: Hosted::default(),
             on_event: options.on_event.clone(),
             open: watch::Sender::new(0),
         })
@@ -56,13 +63,15 @@ impl Questions {
             elicitation: self.elicitor.as_ref().map(|elicitor| elicitor.modes()).unwrap_or_default(),
             sampling: self.sampler.as_ref().map(|sampler| sampler.modes()),
             roots: self.roots.is_some(),
+            tasks: self.hosts_tasks,
             extensions: self.extensions.clone(),
         }
     }
 
     /// Whether the server has been told that it may ask something.
     pub(crate) fn are_offered(&self) -> bool {
-        let ClientCapabilities { elicitation, sampling, roots, extensions: _ } = self.capabilities();
+        let ClientCapabilities { elicitation, sampling, roots, tasks: _, extensions: _ } =
+            self.capabilities();
         elicitation != ElicitationModes::default() || sampling.is_some() || roots
     }
 
@@ -77,6 +86,7 @@ impl Questions {
             elicitation: self.elicitor.is_some(),
             sampling: self.sampler.is_some(),
             roots: self.roots.is_some(),
+            tasks: self.hosts_tasks,
         }
     }
 
@@ -115,6 +125,10 @@ impl Questions {
             InputKind::Roots => {
                 let roots = self.roots.as_ref().ok_or_else(|| not_offered(kind))?;
                 Ok(write_roots(&roots.roots()))
+            }
+            // These are about questions and ask nothing themselves.
+            InputKind::GetTask | InputKind::TaskResult | InputKind::ListTasks | InputKind::CancelTask => {
+                Err(not_offered(kind))
             }
         }
     }
@@ -188,7 +202,7 @@ impl Questions {
         }
         let mut kinds = Vec::with_capacity(count);
         for asked in &input.requests {
-            let kind = InputKind::of(&asked.method).ok_or_else(|| {
+            let kind = InputKind::of(&asked.method).filter(|kind| kind.is_input()).ok_or_else(|| {
                 format!("`{}` under `{}` is nothing that a client can give", asked.method, asked.key)
             })?;
             if !self.taken().has(kind) {
@@ -292,7 +306,7 @@ impl Pending {
         let answering = {
             let id = id.clone();
             async move {
-                match questions.answer(kind, params.as_ref()).await {
+                match questions.answer_request(kind, params.as_ref()).await {
                     Ok(result) => write_result(&id, with_related_task(params.as_ref(), result).as_str()),
                     Err(error) => write_error(Some(&id), &error),
                 }

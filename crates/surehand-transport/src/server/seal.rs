@@ -172,7 +172,8 @@ impl fmt::Debug for Seal {
 /// As many as a nonce has.
 const NUMBERS: u128 = (1 << (8 * NONCE_LEN)) - 1;
 
-fn unix_now() -> u64 {
+/// Seconds since 1970.
+pub(crate) fn unix_now() -> u64 {
     #[expect(
         clippy::disallowed_methods,
         reason = "what a client carries must grow old, over restarts too; tests put another clock in"

@@ -268,3 +268,40 @@ async fn a_server_that_was_told_of_folders_is_told_when_they_change() {
     let told = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
     assert_eq!(call(&client).await.unwrap(), told);
 }
+
+#[tokio::test]
+async fn a_server_may_ask_as_a_task_and_come_back_for_the_answer() {
+    let question = QUESTION.replace("{\"messages\"", "{\"task\":{\"ttl\":60000},\"messages\"");
+    let ask =
+        format!(r#"{{"jsonrpc":"2.0","id":"ask","method":"sampling/createMessage","params":{question}}}"#);
+    let script = r#"task=$(printf '%s' "$line" | sed -n 's/.*"taskId":"\([0-9a-f]*\)".*/\1/p')"#;
+    let with_task = |method: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{method}","method":"tasks/{method}","params":{{"taskId":"TASK"}}}}"#
+        )
+    };
+    let (get, fetch) = (with_task("get"), with_task("result"));
+    let target = crate::scripted::process_with(
+        script,
+        &[
+            NO_DISCOVERY,
+            INITIALIZED,
+            ("=*tools/call*", &[&ask]),
+            (r#"*\"id\":\"ask\"*"#, &[&fetch]),
+            (r#"*\"id\":\"result\"*"#, &[&get]),
+            (
+                r#"*\"id\":\"get\"*"#,
+                &[r#"{"jsonrpc":"2.0","id":KEPT_ID,"result":{"content":[],"structuredContent":LINE}}"#],
+            ),
+        ],
+    );
+    let model = Arc::new(Model::default());
+    let options = ClientOptions { hosts_tasks: true, ..with(&model) };
+    let client = connect(target, options).await;
+    let stands = call(&client).await.unwrap()["result"].clone();
+    assert_eq!(
+        (&stands["status"], &stands["ttl"], stands["taskId"].as_str().map(str::len)),
+        (&json!("completed"), &json!(60_000), Some(32))
+    );
+    assert_eq!(model.asked.lock().unwrap().len(), 1);
+}

@@ -7,8 +7,13 @@ use crate::fixture::shell;
 /// A process that reads lines and, at the first pattern that fits one, writes the lines beside it: `ID` is the id of the line read,
 /// `LINE` the whole of it, `KEPT` the last line that fitted a pattern with `=` before it.
 pub(crate) fn process(cases: &[(&str, &[&str])]) -> Target {
-    let mut script = String::from(
-        "while read -r line; do\nid=$(printf '%s' \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\)[,}].*/\\1/p')\ncase \"$line\" in\n",
+    process_with(":", cases)
+}
+
+/// The same, with a line of the shell's own that is run for each line read; `TASK` is the variable `task`.
+pub(crate) fn process_with(each: &str, cases: &[(&str, &[&str])]) -> Target {
+    let mut script = format!(
+        "while read -r line; do\nid=$(printf '%s' \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\)[,}}].*/\\1/p')\n{each}\ncase \"$line\" in\n",
     );
     for (pattern, writes) in cases {
         let (pattern, keeps) = match pattern.strip_prefix('=') {
@@ -18,6 +23,7 @@ pub(crate) fn process(cases: &[(&str, &[&str])]) -> Target {
         script.push_str(&format!("{pattern}) {keeps}\n"));
         for line in *writes {
             let line = line
+                .replace("TASK", "'\"$task\"'")
                 .replace("KEPT_ID", "'\"$kept_id\"'")
                 .replace("KEPT", "'\"$kept\"'")
                 .replace("LINE", "'\"$line\"'")

@@ -212,7 +212,7 @@ fn a_question_to_the_person_is_handed_out_only_where_somebody_can_be_asked() {
     );
 }
 
-const EVERY_KIND: InputKinds = InputKinds { elicitation: true, sampling: true, roots: true };
+const EVERY_KIND: InputKinds = InputKinds { elicitation: true, sampling: true, roots: true, tasks: true };
 
 #[test]
 fn a_server_is_told_at_once_of_the_kinds_that_nobody_answers() {
