@@ -36,7 +36,7 @@ pub use conversation::{Conversation, mend};
 pub use elicitation::Respondent;
 pub use event::{HostEvent, NobodyWatches, Observer};
 pub use host::{Host, HostParts};
-pub use login::{LoggedIn, LoginError, LoginParts, log_in, log_out};
+pub use login::{LoggedIn, LoginError, LoginParts, is_logged_in, log_in, log_out};
 pub use prompt::SYSTEM_PROMPT;
 pub use question::ServerQuestion;
 pub use record::{Answer, CallRecord, Decided, Stop, Verdict};

@@ -106,6 +106,15 @@ pub async fn log_in(settings: &ServerSettings, parts: LoginParts<'_>) -> Result<
     }
 }
 
+/// Whether tokens for a server are kept. They may be over; nobody is asked.
+///
+/// # Errors
+///
+/// [`LoginError`].
+pub fn is_logged_in(settings: &ServerSettings, parts: LoginParts<'_>) -> Result<bool, LoginError> {
+    Ok(oauth(settings, parts)?.has_tokens()?)
+}
+
 /// Forgets the tokens for a server. Says whether there were any.
 ///
 /// # Errors

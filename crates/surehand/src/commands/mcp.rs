@@ -512,6 +512,7 @@ fn get(name: &str, app: &App) -> Result<(), CommandError> {
         ("Variables", pairs(&server.shown.env, "=")),
         ("Headers", pairs(&server.shown.headers, ": ")),
         ("State", state(server).to_owned()),
+        ("Login", login::kept(server, &settings, app).unwrap_or_default().to_owned()),
         ("Problem", server.problem.clone().unwrap_or_default()),
     ];
     let rows: Vec<[String; 2]> = facts

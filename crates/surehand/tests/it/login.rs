@@ -179,11 +179,14 @@ fn a_login_serves_every_later_run_until_it_is_forgotten() {
     let logins = fake.asked.lock().unwrap().iter().filter(|line| *line == "POST /token").count();
     assert_eq!(logins, 1);
 
+    let kept = |ran: Ran| ran.stdout.lines().any(|line| line.split_whitespace().eq(["Login", "kept"]));
+    assert!(kept(home.run(&["mcp", "get", "h"])));
     let out = home.run(&["mcp", "logout", "h"]);
     assert_eq!((out.code, out.stdout.as_str()), (0, "Logged out of `h`.\n"));
     let again = home.run(&["mcp", "logout", "h", "--output", "json"]);
     assert_eq!((again.code, again.stdout.as_str()), (0, "{\"server\":\"h\",\"state\":\"not_needed\"}\n"));
     assert_eq!(home.run(&["tools", "h"]).code, 3);
+    assert!(!kept(home.run(&["mcp", "get", "h"])));
 }
 
 #[test]

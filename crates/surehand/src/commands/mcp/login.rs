@@ -85,6 +85,11 @@ pub(super) fn log_out(args: &LogoutArgs, app: &App) -> Result<(), CommandError> 
     report(app, name, if had { "logged_out" } else { "not_needed" }, &words)
 }
 
+/// What is kept of a login to a server; `None` where nothing is to be said of it.
+pub(super) fn kept(server: &ServerSettings, settings: &Settings, app: &App) -> Option<&'static str> {
+    surehand_host::is_logged_in(server, parts(settings, &app.http())).ok()?.then_some("kept")
+}
+
 fn parts<'a>(settings: &'a Settings, http: &'a HttpClient) -> LoginParts<'a> {
     LoginParts {
         state: &settings.paths.state,
