@@ -30,6 +30,7 @@ const TESTS: &[Need] = &[
         packages: &["python3", "python3-venv"],
         is_there: || python().is_some(),
     },
+    Need { what: "git", packages: &["git"], is_there: || find_program("git").is_some() },
     Need { what: "npm", packages: &["npm"], is_there: || find_program("npm").is_some() },
 ];
 
@@ -133,6 +134,7 @@ fn advice(packages: &[&str], has_program: impl Fn(&str) -> bool) -> String {
         ["libclang-dev", "clang-devel", "clang", "clang-dev", "clang-devel", "llvm"],
         ["python3", "python3", "python", "python3", "python3", "python3"],
         ["python3-venv", "python3", "python", "python3", "python3", "python3"],
+        ["git", "git", "git", "git", "git", "git"],
         ["npm", "nodejs-npm", "npm", "npm", "npm", "node"],
     ];
     const MANAGERS: &[(&str, usize, &str)] = &[
