@@ -5,11 +5,11 @@ use std::fmt;
 
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use surehand_model::RawJson;
 use thiserror::Error;
 
 use crate::error::{ErrorCode, RpcError};
 use crate::members::{Key, string_of};
+use crate::meta::push_string;
 
 /// The id of a request, as the text it was written in: any JSON string or number. It goes back byte for byte, so `1.50`,
 /// `"é"` and numbers beyond 64 bits are answered under the very id that was sent.
@@ -254,7 +254,7 @@ pub fn write_error(id: Option<&Id>, error: &RpcError) -> String {
 }
 
 fn write_method(out: &mut String, method: &str, params: Option<&str>) {
-    out.push_str(RawJson::from_serialize(method).as_str());
+    push_string(out, method);
     if let Some(params) = params {
         out.push_str(",\"params\":");
         out.push_str(params);

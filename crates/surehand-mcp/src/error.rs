@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use surehand_model::RawJson;
 
 use crate::members::{Members, string_of};
+use crate::meta::push_string;
 
 /// JSON-RPC error codes that the protocol gives a meaning to.
 ///
@@ -72,7 +73,7 @@ impl RpcError {
         out.push_str("{\"code\":");
         out.push_str(&self.code.to_string());
         out.push_str(",\"message\":");
-        out.push_str(RawJson::from_serialize(&self.message).as_str());
+        push_string(out, &self.message);
         if let Some(data) = &self.data {
             out.push_str(",\"data\":");
             out.push_str(data.as_str());

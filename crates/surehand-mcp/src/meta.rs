@@ -53,11 +53,23 @@ pub fn with_log_level(params: Option<&RawJson>, level: LogLevel) -> RawJson {
     RawJson::parse(text).unwrap_or_else(|_| RawJson::empty_object())
 }
 
+/// `text` as a JSON string. Most texts hold nothing that must be escaped and are copied as they are.
+pub(crate) fn push_string(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.reserve(text.len() + 2);
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(RawJson::from_serialize(text).as_str());
+    }
+}
+
 pub(crate) fn push_member(out: &mut String, key: &str, value: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }
-    out.push_str(RawJson::from_serialize(key).as_str());
+    push_string(out, key);
     out.push(':');
     out.push_str(value);
 }
@@ -73,6 +85,16 @@ mod tests {
         );
         let out = with_meta(params.ok().as_ref(), &[(MetaKey::PROGRESS_TOKEN, RawJson::from_serialize(&7))]);
         assert_eq!(out, r#"{"name":"t","arguments":{"n": 1.10 ,"n":2},"_meta":{"a":1,"progressToken":7}}"#);
+    }
+
+    #[test]
+    fn a_string_is_escaped_where_it_must_be() {
+        for text in ["", "plain é\u{7f}\u{2028}", "\"", "\\", "\n", "a\0b"] {
+            let mut out = String::new();
+            push_string(&mut out, text);
+            assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+            assert_eq!(out, RawJson::from_serialize(text).as_str());
+        }
     }
 
     #[test]

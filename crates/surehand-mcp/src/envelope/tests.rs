@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use surehand_model::RawJson;
 
 use super::*;
 

@@ -10,7 +10,7 @@ use super::content::{read_block, write_block};
 use super::{Page, ReadResult, Reporter, ShapeFault};
 use crate::handler::ToolOutput;
 use crate::members::{Members, string_of};
-use crate::meta::push_member;
+use crate::meta::{push_member, push_string};
 use crate::method::{CallTool, ListTools, Method};
 use crate::revision::{Feature, Revision};
 
@@ -244,7 +244,15 @@ pub(crate) fn write_output(output: &ToolOutput, revision: Revision) -> String {
         if index > 0 {
             out.push(',');
         }
-        out.push_str(write_block(block, revision).as_str());
+        match block {
+            // By far the most common, and written without a tree.
+            ContentBlock::Text(words) => {
+                out.push_str("{\"type\":\"text\",\"text\":");
+                push_string(&mut out, words);
+                out.push('}');
+            }
+            block => out.push_str(write_block(block, revision).as_str()),
+        }
     }
     out.push(']');
     let sayable = |value: &&RawJson| {
