@@ -46,8 +46,8 @@ pub use server::{
     Subscription, Verdict, encode_output,
 };
 pub use skills::{
-    FrontmatterFault, GetSkill, ListSkills, READ_DIRECTORY, SKILLS, Skill, SkillFault, SkillFile, SkillFiles,
-    SkillParams, read_frontmatter,
+    FrontmatterFault, GetSkill, ListSkills, READ_DIRECTORY, SKILLS, ShelfFault, Skill, SkillFault, SkillFile,
+    SkillFiles, SkillParams, SkillShelf, read_frontmatter,
 };
 pub use surehand_policy::Effect;
 pub use tasks::{Background, TaskOptions};

@@ -5,10 +5,12 @@
 
 mod entry;
 mod frontmatter;
+mod shelf;
 mod verify;
 
 pub use entry::{GetSkill, ListSkills, Skill, SkillFile, SkillFiles, SkillParams};
 pub use frontmatter::{FrontmatterFault, read_frontmatter};
+pub use shelf::{ShelfFault, SkillShelf};
 pub use verify::SkillFault;
 
 /// The identifier of the extension.

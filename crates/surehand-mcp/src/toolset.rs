@@ -13,7 +13,7 @@ use crate::contain::{contained, words_of};
 use crate::{
     BoxFuture, CallFailure, Changes, CompleteParams, CompleteResult, CompletionRef, GetPromptParams,
     Implementation, Offers, Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler,
-    TaskSupport, ToolInvocation, ToolOutput,
+    SkillShelf, TaskSupport, ToolInvocation, ToolOutput,
 };
 
 mod arguments;
@@ -52,6 +52,7 @@ pub struct Toolset {
     others: Entries,
     changes: Option<Arc<Changes>>,
     logs: bool,
+    skills: Option<SkillShelf>,
 }
 
 impl Toolset {
@@ -65,6 +66,7 @@ impl Toolset {
             others: Entries::default(),
             changes: None,
             logs: false,
+            skills: None,
         }
     }
 
@@ -164,6 +166,13 @@ impl Toolset {
         self
     }
 
+    /// Adds skills, in the place of those that were added before.
+    #[must_use]
+    pub fn with_skills(mut self, skills: SkillShelf) -> Self {
+        self.skills = Some(skills);
+        self
+    }
+
     /// What the operator may know about each tool, in the order of the tools.
     pub fn cards(&self) -> Vec<ToolCard> {
         self.entries.iter().map(|entry| entry.card.clone()).collect()
@@ -207,7 +216,8 @@ impl ServerHandler for Toolset {
 
     fn offers(&self) -> Offers {
         let changes = self.changes.is_some();
-        let resources = !self.others.resources.is_empty() || !self.others.templates.is_empty();
+        let resources =
+            !self.others.resources.is_empty() || !self.others.templates.is_empty() || self.skills.is_some();
         let prompts = !self.others.prompts.is_empty();
         Offers {
             // A server without anything is a server of tools that are yet to come.
@@ -221,12 +231,13 @@ impl ServerHandler for Toolset {
             completions: !self.others.completions.is_empty(),
             logging: self.logs,
             tasks: self.entries.iter().any(|entry| entry.task != TaskSupport::Forbidden),
-            ..Offers::default()
+            extensions: self.skills.iter().map(SkillShelf::offer).collect(),
         }
     }
 
     fn resources(&self) -> Vec<Resource> {
-        self.others.resources.iter().map(|(resource, _)| resource.clone()).collect()
+        let own = self.others.resources.iter().map(|(resource, _)| resource.clone());
+        own.chain(self.skills.iter().flat_map(SkillShelf::resources)).collect()
     }
 
     fn resource_templates(&self) -> Vec<ResourceTemplate> {
@@ -238,7 +249,22 @@ impl ServerHandler for Toolset {
         uri: &'a str,
         context: RequestContext,
     ) -> BoxFuture<'a, Result<Vec<ResourceContents>, CallFailure>> {
-        self.others.read(uri, context)
+        match self.skills.as_ref().and_then(|skills| skills.read(uri)) {
+            Some(file) => Box::pin(async { Ok(vec![file]) }),
+            None => self.others.read(uri, context),
+        }
+    }
+
+    fn extension<'a>(
+        &'a self,
+        method: &'a str,
+        params: RawJson,
+        context: RequestContext,
+    ) -> BoxFuture<'a, Result<RawJson, CallFailure>> {
+        let skills = self.skills.as_ref();
+        let answer = skills.and_then(|skills| skills.answer(method, &params, context.revision()));
+        let answer = answer.unwrap_or_else(|| Err(CallFailure::UnknownMethod(method.to_owned())));
+        Box::pin(async { answer })
     }
 
     fn prompts(&self) -> Vec<Prompt> {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use surehand_mcp::{
     BoxFuture, CallFailure, Changes, CompleteParams, CompleteResult, GetPromptParams, Implementation, Offers,
-    Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler, TaskSupport,
+    Prompt, PromptOutput, RequestContext, Resource, ResourceTemplate, ServerHandler, ShelfFault, TaskSupport,
     ToolInvocation, ToolOutput, Toolset,
 };
 use surehand_model::{RawJson, ResourceContents, Tool};
@@ -17,11 +17,12 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new() -> Result<Self, ShelfFault> {
         let extra = Arc::new(Extra::default());
         let tools = Toolset::new("surehand-conformance", env!("CARGO_PKG_VERSION"));
         let tools = long::add(stateless::add(asking::add(content::add(tools))));
-        Self { tools: tools.with(Changing { extra: Arc::clone(&extra) }), extra }
+        let tools = tools.with(Changing { extra: Arc::clone(&extra) }).with_skills(skills::shelf()?);
+        Ok(Self { tools, extra })
     }
 }
 
@@ -44,7 +45,7 @@ impl ServerHandler for Fixture {
             completions: true,
             logging: true,
             tasks: true,
-            extensions: vec![(skills::EXTENSION.to_owned(), skills::settings())],
+            extensions: self.tools.offers().extensions,
             ..Offers::tools()
         }
     }
@@ -67,7 +68,9 @@ impl ServerHandler for Fixture {
     }
 
     fn resources(&self) -> Vec<Resource> {
-        resources::list()
+        let mut resources = resources::list();
+        resources.extend(self.tools.resources());
+        resources
     }
 
     fn resource_templates(&self) -> Vec<ResourceTemplate> {
@@ -77,9 +80,12 @@ impl ServerHandler for Fixture {
     fn read<'a>(
         &'a self,
         uri: &'a str,
-        _: RequestContext,
+        context: RequestContext,
     ) -> BoxFuture<'a, Result<Vec<ResourceContents>, CallFailure>> {
-        Box::pin(async move { resources::read(uri) })
+        match resources::read(uri) {
+            Ok(contents) => Box::pin(async { Ok(contents) }),
+            Err(_) => self.tools.read(uri, context),
+        }
     }
 
     fn prompts(&self) -> Vec<Prompt> {
@@ -108,9 +114,9 @@ impl ServerHandler for Fixture {
         &'a self,
         method: &'a str,
         params: RawJson,
-        _: RequestContext,
+        context: RequestContext,
     ) -> BoxFuture<'a, Result<RawJson, CallFailure>> {
-        Box::pin(async move { skills::answer(method, &params) })
+        self.tools.extension(method, params, context)
     }
 
     fn changes(&self) -> Option<&Changes> {

@@ -41,7 +41,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let handler: Arc<dyn ServerHandler> = Arc::new(Fixture::new());
+    let handler: Arc<dyn ServerHandler> = Arc::new(Fixture::new()?);
     let stop = CancellationToken::new();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => serve_stdio(handler, stop).await?,

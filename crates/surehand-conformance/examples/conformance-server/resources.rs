@@ -3,7 +3,6 @@ use surehand_mcp::{CallFailure, Resource, ResourceTemplate};
 use surehand_model::ResourceContents;
 
 use crate::media::PIXEL;
-use crate::skills;
 
 const TEXT: &str = "test://static-text";
 const PICTURE: &str = "test://static-binary";
@@ -16,7 +15,6 @@ pub(crate) fn list() -> Vec<Resource> {
             .with_mime_type("image/png"),
         Resource::new(WATCHED, "Watched resource", "A text to be told of when it changes.")
             .with_mime_type("text/plain"),
-        skills::manifest(),
     ]
 }
 
@@ -29,9 +27,6 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 }
 
 pub(crate) fn read(uri: &str) -> Result<Vec<ResourceContents>, CallFailure> {
-    if let Some(file) = skills::read(uri) {
-        return Ok(vec![file]);
-    }
     let contents = |mime_type: &str, text: Option<String>, blob: Option<String>| {
         let (uri, mime_type) = (uri.to_owned(), Some(mime_type.to_owned()));
         Ok(vec![ResourceContents { uri, mime_type, text, blob }])

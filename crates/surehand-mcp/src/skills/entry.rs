@@ -10,9 +10,9 @@ use crate::method::{ListParams, Method, PagedMethod};
 use crate::types::{Page, ReadResult, ShapeFault};
 
 /// How many files one skill may have.
-const FILES: usize = 512;
+pub(super) const FILES: usize = 512;
 /// How large the files of one skill may be in all, in bytes.
-const BYTES: u64 = 16 * 1024 * 1024;
+pub(super) const BYTES: u64 = 16 * 1024 * 1024;
 /// The file that makes a folder a skill.
 const MAIN: &str = "/SKILL.md";
 

@@ -8,5 +8,6 @@ mod opening;
 mod pass_through;
 mod questions;
 mod server;
+mod skills;
 mod tasks;
 mod transcript;

@@ -8,8 +8,9 @@ use std::task::Poll;
 use serde_json::{Value, json};
 use surehand_mcp::{
     Arrival, BoxFuture, CallFailure, Change, ChangeListener, HttpFacts, HttpSession, Implementation,
-    Negotiated, Offers, Question, Revision, ServerHandler, ServerMachine, TaskOptions, TaskSupport,
-    ToolInvocation, ToolOutput, Verdict,
+    Negotiated, NoArguments, Offers, Question, RequestContext, Revision, ServerHandler, ServerMachine,
+    TaskOptions, TaskSupport, ToolEntry, ToolFacts, ToolFailure, ToolInvocation, ToolOutput, Toolset,
+    Verdict,
 };
 use surehand_model::{RawJson, Tool};
 
@@ -521,4 +522,28 @@ fn in_the_core_protocol_a_task_is_seen_in_its_session_only_and_listed_by_pages()
     for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
         assert_eq!(bench.legacy(&other, method, json!({"taskId": FIRST}))["code"], -32602);
     }
+}
+
+#[test]
+fn a_toolset_offers_tasks_where_one_of_its_tools_becomes_one() {
+    let tool = |name: &str, task| {
+        let facts = ToolFacts { name: name.to_owned(), task, ..ToolFacts::default() };
+        ToolEntry::with_context(facts, |_: NoArguments, context: RequestContext| async move {
+            context.begin_task(TaskOptions::default())?;
+            Ok::<_, ToolFailure>("done")
+        })
+    };
+    let plain = Toolset::new("s", "1").with_entry(tool("plain", TaskSupport::Forbidden));
+    assert!(!plain.offers().tasks);
+    let both = plain.with_entry(tool("work", TaskSupport::Optional));
+    assert!(both.offers().tasks);
+    let bench = Bench::new();
+    let machine = machine_with(both, bench.seal.clone()).with_background(Arc::new(bench.background.clone()));
+    let bench = Bench { machine, ..bench };
+    assert_eq!(bench.modern("tools/call", json!({"name": "work"}))["resultType"], "task");
+    let got = bench.modern("tasks/get", json!({"taskId": FIRST}));
+    assert_eq!(got["result"]["content"][0]["text"], "done");
+    let tools = bench.legacy(&bench.session(), "tools/list", json!({}));
+    let says = |at: usize| tools["tools"][at]["execution"].clone();
+    assert_eq!([says(0), says(1)], [Value::Null, json!({"taskSupport": "optional"})]);
 }
