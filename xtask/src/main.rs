@@ -14,6 +14,7 @@ mod bench;
 mod build;
 mod check;
 mod conformance;
+mod fuzz;
 mod interop;
 mod parallel;
 mod server;
@@ -55,6 +56,8 @@ Chores of the Surehand workspace
     cargo xtask vectors --data DIR
         Checks every message of our client and our server in every revision against the official schemas, which are read from
         DIR/mcp-schema.
+    cargo xtask fuzz [--seconds N] [envelope|lines|sse|http]
+        Runs the fuzz targets, each for a minute unless told otherwise. No nightly compiler is needed.
     cargo xtask prepare
         Installs what the build and the tests need, and does nothing else.
     cargo xtask deny
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::conformance(&args),
         "limits" => bench::limits(&args),
         "vectors" => vectors::vectors(&args),
+        "fuzz" => fuzz::fuzz(&args),
         "interop" => interop::interop(&args),
         "prepare" => system::for_build().and_then(|()| tools::for_tests().map(drop)),
         "deny" => check::deny(),
