@@ -122,21 +122,29 @@ pub async fn serve_streams(
     let _dropped = ended.drop_guard();
     let machine = ServerMachine::new(handler, EnvelopeLimits::default(), seal);
     let machine = machine.with_background(carrier.clone());
-    let served = serve_machine(machine, None, input, output, stop).await;
+    let served = serve_machine(machine, Peer::default(), input, output, stop).await;
     carrier.end().await;
     served
 }
 
-/// The same for a protocol that others share, and a client that is known.
+/// Who is at the other end, where there are several connections.
+#[derive(Debug, Default)]
+pub(super) struct Peer {
+    /// Which connection, among all of this server.
+    pub(super) number: u128,
+    pub(super) admitted: Option<Admitted>,
+}
+
+/// The same for a protocol that others share.
 pub(super) async fn serve_machine(
     machine: ServerMachine,
-    admitted: Option<Admitted>,
+    peer: Peer,
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let outgoing = Arc::new(Outgoing::new(machine.limits().bytes));
-    let mut serving = pin!(serve(machine, admitted, input, outgoing.clone(), stop));
+    let mut serving = pin!(serve(machine, peer, input, outgoing.clone(), stop));
     let mut writing = pin!(outgoing.write_to(&mut output));
     let ended = tokio::select! {
         ended = &mut serving => ended,
@@ -153,13 +161,13 @@ pub(super) async fn serve_machine(
 
 async fn serve(
     machine: ServerMachine,
-    admitted: Option<Admitted>,
+    peer: Peer,
     input: impl AsyncRead + Unpin,
     outgoing: Arc<Outgoing>,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let limits = machine.limits();
-    let mut session = StreamSession::new(machine, admitted, outgoing);
+    let mut session = StreamSession::new(machine, peer, outgoing);
     let mut lines = LineReader::new(input, limits.bytes);
     loop {
         tokio::select! {
@@ -201,7 +209,7 @@ async fn serve(
 
 struct StreamSession {
     machine: ServerMachine,
-    admitted: Option<Admitted>,
+    peer: Peer,
     negotiated: Option<Negotiated>,
     calls: JoinSet<Id>,
     running: HashMap<Id, AbortHandle>,
@@ -213,13 +221,13 @@ struct StreamSession {
 }
 
 impl StreamSession {
-    fn new(machine: ServerMachine, admitted: Option<Admitted>, outgoing: Arc<Outgoing>) -> Self {
+    fn new(machine: ServerMachine, peer: Peer, outgoing: Arc<Outgoing>) -> Self {
         let listening = Listening::new(outgoing.clone());
         let listener = listening.listener();
         machine.listen(&listener);
         Self {
             machine,
-            admitted,
+            peer,
             negotiated: None,
             calls: JoinSet::new(),
             running: HashMap::new(),
@@ -236,18 +244,19 @@ impl StreamSession {
     }
 
     async fn receive(&mut self, line: &str) {
-        let principal = self.admitted.as_ref().and_then(|admitted| admitted.caller.principal.as_deref());
+        let principal = self.peer.admitted.as_ref().and_then(|admitted| admitted.caller.principal.as_deref());
         let arrival = Arrival::Stream { session: self.negotiated.as_ref(), principal };
         for verdict in self.machine.receive(line, arrival) {
             match verdict {
                 Verdict::Answer(reply) => self.send(&reply),
                 Verdict::Open { session, reply } => {
-                    self.negotiated = Some(session);
+                    // What belongs to one connection is not seen by another.
+                    self.negotiated = Some(Negotiated { number: self.peer.number, ..session });
                     self.send(&reply);
                     self.listening.begin_session();
                 }
                 Verdict::Run(request) => {
-                    match self.admitted.as_ref().and_then(|admitted| admitted.forbids(&request)) {
+                    match self.peer.admitted.as_ref().and_then(|admitted| admitted.forbids(&request)) {
                         Some(refusal) => self.send(&Reply::forbidden(&request.id, &refusal.words)),
                         None => self.run(request).await,
                     }

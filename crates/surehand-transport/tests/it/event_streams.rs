@@ -308,3 +308,31 @@ async fn the_http_of_2024_11_05_has_a_stream_and_a_path_for_what_is_sent() {
     wait_for(&handler.dropped).await;
     assert_eq!(served.send(Method::POST, &path, &[JSON], &call(3, "work")).await.status, 404);
 }
+
+#[tokio::test]
+async fn what_one_connection_of_2024_11_05_began_another_does_not_see() {
+    let (served, _) = talk().await;
+    let mut connections = Vec::new();
+    for _ in 0..2 {
+        let mut stream = served.send(Method::GET, "/sse", &[EVENTS], "").await;
+        let path = stream.event().await.strip_prefix("event: endpoint|data: ").unwrap().to_owned();
+        let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
+        served.send(Method::POST, &path, &[JSON], initialize).await;
+        stream.event().await;
+        connections.push((path, stream));
+    }
+    let task = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","task":{}}}"#;
+    served.send(Method::POST, &connections[0].0, &[JSON], task).await;
+    while !connections[0].1.event().await.contains(r#""task":{"#) {}
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tasks/list"}"#;
+    for (at, (path, stream)) in connections.iter_mut().enumerate() {
+        served.send(Method::POST, path, &[JSON], list).await;
+        let listed = loop {
+            let event = stream.event().await;
+            if event.contains(r#""id":2"#) {
+                break event;
+            }
+        };
+        assert_eq!(listed.contains(r#""taskId""#), at == 0, "{listed}");
+    }
+}

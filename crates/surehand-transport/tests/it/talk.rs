@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use surehand_mcp::{
     BoxFuture, CallFailure, Change, Changes, Implementation, LogLevel, Offers, Question, ServerHandler,
-    ToolInvocation, ToolOutput,
+    TaskSupport, ToolInvocation, ToolOutput,
 };
 use surehand_model::{RawJson, Tool};
 use tokio::sync::Semaphore;
@@ -52,12 +52,23 @@ impl ServerHandler for Talk {
     }
 
     fn offers(&self) -> Offers {
-        Offers { tools_change: true, resources: true, subscriptions: true, logging: true, ..Offers::tools() }
+        Offers {
+            tools_change: true,
+            resources: true,
+            subscriptions: true,
+            logging: true,
+            tasks: true,
+            ..Offers::tools()
+        }
     }
 
     fn tools(&self) -> Vec<Tool> {
         let schema = RawJson::parse(r#"{"type":"object"}"#).unwrap();
         ["work", "hold", "pause", "ask", "who"].map(|name| Tool::new(name, "Does it.", schema.clone())).into()
+    }
+
+    fn task_support(&self, _: &str) -> TaskSupport {
+        TaskSupport::Optional
     }
 
     fn call<'a>(&'a self, call: ToolInvocation<'a>) -> BoxFuture<'a, Result<ToolOutput, CallFailure>> {

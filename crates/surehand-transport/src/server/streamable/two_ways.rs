@@ -25,7 +25,7 @@ use super::endpoint::{BODY_WITHIN, Endpoint, principal_of};
 use super::gate::Admitted;
 use super::guarded;
 use crate::lines::{Line, LineSplitter};
-use crate::server::stdio::serve_machine;
+use crate::server::stdio::{Peer, serve_machine};
 
 /// How many such connections there may be.
 const CONNECTIONS: usize = 1_024;
@@ -91,7 +91,7 @@ fn connect(endpoint: &Endpoint, admitted: Option<Admitted>) -> Response<Body> {
     let serving = stop.clone();
     endpoint.calls.spawn(async move {
         // Whatever ended it, the client sees its stream end.
-        let _ = serve_machine(machine, admitted, read_in, &mut write_out, serving).await;
+        let _ = serve_machine(machine, Peer { number, admitted }, read_in, &mut write_out, serving).await;
         let _ = write_out.shutdown().await;
     });
     let path = &two_ways.message_path;
