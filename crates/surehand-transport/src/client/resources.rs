@@ -45,6 +45,9 @@ impl Client {
         self.can_subscribe()?;
         if self.server.revision.has(Feature::Handshake) {
             let params = ReadResourceParams { uri: uri.to_owned() };
+            if let Wire::Http(wire) = &self.wire {
+                wire.listening().await;
+            }
             let Done = self.ask::<Subscribe>(&params, None).await?;
             self.subscriptions.note(uri);
             return Ok(());

@@ -139,6 +139,11 @@ impl HttpWire {
         });
     }
 
+    /// Waits until what a server of the older era tells on its own is heard.
+    pub(crate) async fn listening(&self) {
+        self.core.listening().await;
+    }
+
     /// Has the server listened to for changes, as long as this lives. One of the older era hears again, in each new session, which
     /// resources are wanted.
     pub(crate) fn keep(&self, subscriptions: Arc<Subscriptions>) {
@@ -240,7 +245,14 @@ impl Core {
 
     /// A server that holds its answer back until it has something to say is not waited for.
     async fn await_listener(&self) {
-        if self.questions.are_offered() && !self.poster.is_oldest() {
+        if self.questions.are_offered() {
+            self.listening().await;
+        }
+    }
+
+    /// Waits until the server has answered the listener, where there is one.
+    async fn listening(&self) {
+        if self.is_listened_to && self.speaker.revision().has(Feature::Sessions) && !self.poster.is_oldest() {
             let _ = timeout(HEARD_WITHIN, self.poster.heard(self.poster.opened())).await;
         }
     }

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use surehand_mcp::{ServerNotice, Wanted};
 use surehand_model::Note;
 use tokio::sync::{mpsc, watch};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::ClientEvent;
 
@@ -18,6 +18,8 @@ use super::ClientEvent;
 const RETRY: Duration = Duration::from_secs(1);
 /// No longer is waited than this.
 const RETRY_LIMIT: Duration = Duration::from_secs(60);
+/// A stream that lasted so long was no vain attempt.
+const LASTED: Duration = Duration::from_secs(10);
 
 /// How one listening ended.
 #[derive(Debug)]
@@ -129,6 +131,7 @@ impl Subscriptions {
                 let _ = wishes.changed().await;
                 continue;
             }
+            let since = Instant::now();
             let (grants, mut granted) = mpsc::channel(1);
             let mut stream = listen(wanted.clone(), grants);
             let end = loop {
@@ -136,7 +139,6 @@ impl Subscriptions {
                     biased;
                     Some(granted) = granted.recv() => {
                         former = None;
-                        wait = Duration::ZERO;
                         self.is_granted(&wanted, granted, std::mem::take(&mut has_missed));
                     }
                     end = &mut stream => break Some(end),
@@ -160,6 +162,9 @@ impl Subscriptions {
                 }
                 Some(SubscriptionEnd::Over) => {
                     has_missed = true;
+                    if since.elapsed() >= LASTED {
+                        wait = Duration::ZERO;
+                    }
                     wait = (wait * 2).clamp(RETRY, RETRY_LIMIT);
                     Some(wait)
                 }

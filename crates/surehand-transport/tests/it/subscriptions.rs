@@ -10,14 +10,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use axum::routing::any;
 use serde_json::{Value, json};
+use surehand_mcp::Change;
 use surehand_model::Note;
-use surehand_transport::{Client, ClientError, ClientEvent, ClientOptions, ServerNotice, Target};
+use surehand_transport::{
+    Client, ClientError, ClientEvent, ClientOptions, Era, HttpServerOptions, ServerNotice, Target, serve_http,
+};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{http, http_target};
+use crate::fixture::{Targeted, http, http_target};
 use crate::scripted::process;
+use crate::talk::Talk;
 
 /// A stateless server that tells of its changes.
 struct Teller {
@@ -250,4 +255,32 @@ async fn a_process_is_listened_to_and_what_is_told_for_another_request_is_droppe
     assert_eq!([events.recv().await, events.recv().await], [changed.clone(), changed]);
     client.close().await;
     assert_eq!(events.recv().await, None);
+}
+
+#[tokio::test]
+async fn what_our_own_server_announces_our_own_client_hears_in_both_eras() {
+    for era in [Era::Legacy, Era::Modern] {
+        let handler = Talk::handler();
+        let serving = serve_http(handler.clone(), HttpServerOptions::default(), CancellationToken::new())
+            .await
+            .unwrap();
+        let (heard, mut events) = mpsc::unbounded_channel();
+        let options = ClientOptions {
+            era,
+            on_event: Some(Arc::new(move |event| drop(heard.send(event)))),
+            ..ClientOptions::default()
+        };
+        let client = Client::open(serving.target(), options, &http()).await.unwrap();
+        client.subscribe("file:///a").await.unwrap();
+        handler.announce(&Change::Resource("file:///b".to_owned()));
+        handler.announce(&Change::Resource("file:///a".to_owned()));
+        handler.announce(&Change::Tools);
+        assert_eq!(
+            [events.recv().await, events.recv().await],
+            [updated("file:///a"), TOOLS_CHANGED],
+            "{era:?}"
+        );
+        client.unsubscribe("file:///a").await.unwrap();
+        client.close().await;
+    }
 }
