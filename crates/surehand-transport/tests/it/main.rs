@@ -28,5 +28,6 @@ mod subscriptions;
 mod talk;
 mod talking_streams;
 mod task_ends;
+mod task_lives;
 mod tasks;
 mod wire;
