@@ -40,7 +40,7 @@ struct TokenArgs {
     /// Let in only who shows a token that this OAuth authorization server made for --public-url. May be given several times.
     #[arg(long = "issuer", value_name = "URL", requires = "listen", requires = "public_url")]
     issuers: Vec<String>,
-    /// The endpoint's address as clients know it, in front of any proxy, for example https://tools.example.com/mcp.
+    /// The endpoint's whole address as clients know it, in front of any proxy.
     #[arg(long, value_name = "URL", requires = "listen")]
     public_url: Option<Url>,
     /// A scope that tokens must be good for. May be given several times.

@@ -513,8 +513,7 @@ fn help_of_server() {
                       May be given several times
 
                   --public-url <URL>
-                      The endpoint's address as clients know it, in front of any proxy, for example
-                      https://tools.example.com/mcp
+                      The endpoint's whole address as clients know it, in front of any proxy
 
                   --scope <SCOPE>
                       A scope that tokens must be good for. May be given several times
